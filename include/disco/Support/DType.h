@@ -23,7 +23,14 @@
 namespace disco {
 
 /// Numbered as `disco_dtype` of the C ABI.
-enum class DType : int32_t { f64 = 0, f32 = 1, f16 = 2, bf16 = 3, i32 = 4, i64 = 5 };
+enum class DType : int32_t {
+  f64 = 0,
+  f32 = 1,
+  f16 = 2,
+  bf16 = 3,
+  i32 = 4,
+  i64 = 5
+};
 
 /// Bytes of one element.
 size_t sizeOf(DType type);
