@@ -1,0 +1,55 @@
+//===- Disco.h - the disco dialect ---------------------------------*- C++
+//-*-===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DISCO_DIALECT_DISCO_DISCO_H
+#define DISCO_DIALECT_DISCO_DISCO_H
+
+#include "disco/Filter/SphereFilter.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "disco/Dialect/Disco/DiscoDialect.h.inc"
+
+#include "disco/Dialect/Disco/DiscoEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "disco/Dialect/Disco/DiscoTypes.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "disco/Dialect/Disco/DiscoAttrs.h.inc"
+
+namespace mlir::disco::detail {
+/// The type of the operator that a contraction applies: the storage's, or that
+/// of the only psi operand; null when there is neither.
+PsiType getPsiType(StorageAttr storage, OperandRange psi);
+} // namespace mlir::disco::detail
+
+#include "disco/Dialect/Disco/DiscoInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "disco/Dialect/Disco/DiscoOps.h.inc"
+
+namespace mlir::disco {
+/// Version of the dialect's bytecode, written into every file.
+constexpr int64_t kBytecodeVersion = 1;
+
+/// The type that sums are accumulated in: max(f32, `type`).
+inline Type getAccumulatorType(Type type) {
+  return type.isF64() ? type : Type(Float32Type::get(type.getContext()));
+}
+} // namespace mlir::disco
+
+#endif // DISCO_DIALECT_DISCO_DISCO_H

@@ -1,0 +1,134 @@
+//===- DiscoAttrs.td - attributes
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DISCO_DIALECT_DISCO_DISCOATTRS_TD
+#define DISCO_DIALECT_DISCO_DISCOATTRS_TD
+
+include "disco/Dialect/Disco/DiscoTypes.td"
+
+class Disco_Attr<string name, string mnem, list<Trait> traits = []>
+    : AttrDef<Disco_Dialect, name, traits> {
+  let mnemonic = mnem;
+}
+
+class Disco_EnumAttr<EnumAttrInfo info, string mnem>
+    : EnumAttr<Disco_Dialect, info, mnem> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Disco_TableFormatAttr : EnumAttr<Disco_Dialect, Disco_TableFormat, "table_format">;
+def Disco_ActivationAttr : EnumAttr<Disco_Dialect, Disco_Activation, "activation">;
+
+// Grid and filter have no mnemonic: the dialect parses and prints their text
+// with the grammar of lib/Filter.
+def Disco_GridAttr : AttrDef<Disco_Dialect, "Grid"> {
+  let attrName = "disco.grid";
+  let summary = "a latitude-longitude grid";
+  let description = [{
+    `#disco.grid<legendre_gauss, 360x720>`: the kind of the latitudes
+    (equiangular, legendre_gauss, lobatto, equiangular_trapezoidal), the number
+    of latitudes (north first) and of longitudes. Verified by lib/Filter.
+  }];
+  let parameters = (ins "::disco::filter::Grid":$grid);
+  let genVerifyDecl = 1;
+}
+
+def Disco_SphereFilterAttr : AttrDef<Disco_Dialect, "SphereFilter"> {
+  let attrName = "disco.sphere_filter";
+  let summary = "an analytic filter on the sphere";
+  let description = [{
+    ```
+    #disco.sphere_filter<harmonic, [3, 3], cutoff = 1.7e-2, norm = mean,
+                         in = #disco.grid<legendre_gauss, 360x720>,
+                         out = #disco.grid<legendre_gauss, 360x720>>
+    ```
+
+    Bases: piecewise_linear, harmonic, morlet, zernike, fourier_bessel. Norms:
+    nodal (the default), modal, mean, support, geometric, none. The cutoff is a
+    great-circle angle in radians; its default is one latitude step of the
+    coarse side. `transpose`, last, marks a transposed layer, whose `in` is the
+    coarse and whose `out` is the fine grid. The grammar is lib/Filter's; the
+    command-line tools take the same text.
+
+    Constraints, verified by lib/Filter: cutoff > 0; arity and positivity of
+    the kernel shape as the basis needs; nlat >= 2; one nlon divides the other.
+  }];
+  let parameters = (ins "::disco::filter::SphereFilter":$filter);
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The type of the operator that this filter evaluates to.
+    PsiType getPsiType() const;
+    /// The canonical text, as the command-line tools take it.
+    std::string getText() const;
+  }];
+}
+
+def Disco_StorageAttr : Disco_Attr<"Storage", "storage"> {
+  let summary = "how a materialised psi is laid out in tensors";
+  let description = [{
+    `#disco.storage<arcs, !disco.psi<sphere, 9, 16x32 -> 16x32>>`. The tensors
+    that stand for the psi of this type, in order:
+
+    | form | tensors |
+    |---|---|
+    | `arcs` | arc offsets i32 [rows + 1], arcs i32 [arcs, 4] = (lat, first lon, length, first value), values [taps, K] |
+    | `csr` | row offsets [points + 1], columns [taps], values [taps, K] |
+    | `table` | index [points, degree] (the number of points means none), values [points, degree, K] |
+    | `onehot` | index [points, degree], bin [points, degree] in [0, K) |
+
+    `arcs` has a row for each output latitude and longitude phase:
+
+    ```
+    stride = nlonIn / nlonOut, phases = 1    when nlonOut divides nlonIn
+    stride = 1, phases = nlonOut / nlonIn    otherwise
+    y[k,t,w] = sum over arcs of row t * phases + w % phases, u < length of
+      values[value + u, k] * x[lat, (lon + u + stride * (w / phases)) % nlonIn]
+    ```
+
+    With `adjoint` the tensors describe the transposed operator: their points
+    are the input points of the psi. `arcs` never need it.
+  }];
+  let parameters = (ins
+    EnumParameter<Disco_StorageForm>:$form,
+    "PsiType":$psi,
+    DefaultValuedParameter<"bool", "false">:$adjoint);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Input longitudes per output longitude of a sphere, at least 1.
+    int64_t getStride() const;
+    /// Output longitudes per input longitude of a sphere, at least 1.
+    int64_t getPhases() const;
+    /// Points (csr, table, onehot) or rows (arcs) that the tensors describe.
+    int64_t getNumRows() const;
+    /// Points that the indices of the tensors select from.
+    int64_t getNumColumns() const;
+    /// Number of tensors: 3 (arcs, csr) or 2 (table, onehot).
+    unsigned getNumTensors() const;
+  }];
+}
+
+def Disco_PlanAttr : Disco_Attr<"Plan", "plan"> {
+  let summary = "the decision how an op is run";
+  let description = [{
+    `#disco.plan<loops, provider = codegen, order = weight_first>`: the kernel
+    family, where its code comes from and the association order of filter and
+    channel mix. It is the only thing that lowerings read. The family is a row
+    of KernelFamilies.def.
+  }];
+  let parameters = (ins
+    StringRefParameter<"kernel family">:$family,
+    DefaultValuedParameter<"Provider", "Provider::codegen">:$provider,
+    DefaultValuedParameter<"Order", "Order::filter_first">:$order);
+  let assemblyFormat = [{
+    `<` custom<Family>($family) (`,` struct($provider, $order)^)? `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+#endif // DISCO_DIALECT_DISCO_DISCOATTRS_TD

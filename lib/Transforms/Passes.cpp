@@ -1,0 +1,10 @@
+//===- Passes.cpp - filled in with passes -------------------------*- C++
+//-*-===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "disco/Transforms/Passes.h"
