@@ -40,8 +40,9 @@ fi
 build=$(cd "$build" && pwd)
 PATH=$build/bin:$PATH
 out=${out:-$build/demo}
-mkdir -p "$out/data" "$out/pictures"
+mkdir -p "$out/data" "$out/gradient" "$out/pictures"
 cd "$out"
+out=$PWD
 
 say "making the fields (a Rossby-Haurwitz wave with a jet, $fine) and the weights"
 make-demo-inputs data "$fine"
@@ -71,7 +72,56 @@ network-reference network.mlir data y.npy
 say "every operation against its float64 reference, with times"
 disco-run network.mlir "${inputs[@]}" --verify --profile
 
-say "the gradient of the height"
+say "the gradient of the height by a filter, and the analytic one (181x360)"
 gradient=$repo/examples/gradient-filter/gradient.mlir
+make-demo-inputs gradient 181x360
 disco-compile "$gradient" -o gradient.so
-make-demo-inputs data 181x360
+disco-run gradient.so --input gradient/height.npy --input gradient/slope_weight.npy \
+  --output gradient/computed.npy --output gradient/steepness-computed.npy
+gradient-check gradient/slope.npy gradient/computed.npy gradient/steepness-analytic.npy
+
+say "drawing"
+draw() { # projections of one channel: FILE CHANNEL NAME TITLE
+  local projection
+  for projection in equirectangular orthographic; do
+    disco-inspect field "$1" --channel "$2" --title "$4" --projection $projection \
+      --plot "pictures/$3-$projection.png"
+  done
+}
+fields=("eastward wind" "northward wind" "height" "vorticity")
+units=("m/s" "m/s" "m" "1e-5/s")
+panels=()
+for c in 0 1 2 3; do
+  name=${fields[c]// /-}
+  draw data/field.npy $c "input-$name" "${fields[c]} (${units[c]})"
+  draw y.npy $c "output-$name" "network output, channel $c"
+  panels+=(map data/field.npy $c auto "input: ${fields[c]} (${units[c]})"
+    map y.npy $c auto "output $c (standardised units)")
+done
+picture-grid pictures/network.png 2 "${panels[@]}"
+for layer in encoder block1; do
+  quiet disco-inspect filter "$(filter_of network.mlir $layer)" --plot "pictures/filter-$layer.png"
+done
+quiet disco-inspect filter "$(filter_of "$gradient" slope)" --plot pictures/filter-slope.png
+draw gradient/computed.npy 0 gradient-east "derivative of the height towards the east (m/km)"
+draw gradient/computed.npy 1 gradient-north "derivative of the height towards the north (m/km)"
+panels=()
+for projection in map globe; do
+  panels+=($projection gradient/height.npy 0 auto "height less its mean (m)")
+done
+for which in computed analytic; do
+  for projection in map globe; do
+    panels+=($projection gradient/steepness-$which.npy 0 0,1.4 "steepness, $which (m/km)")
+  done
+done
+picture-grid pictures/gradient.png 2 "${panels[@]}"
+
+say "done; pictures in $out/pictures:"
+cat <<END
+network.png                  the four input fields and the four outputs
+gradient.png                 height, steepness by the filter, steepness by the formula
+filter-{encoder,block1,slope}.png
+                             the filters at three latitudes and on the world map
+{input,output,gradient}-*-{equirectangular,orthographic}.png
+                             every field by itself, as a map and as a globe
+END
