@@ -96,7 +96,7 @@ for c in 0 1 2 3; do
   draw data/field.npy $c "input-$name" "${fields[c]} (${units[c]})"
   draw y.npy $c "output-$name" "network output, channel $c"
   panels+=(map data/field.npy $c auto "input: ${fields[c]} (${units[c]})"
-    map y.npy $c auto "output $c (standardised units)")
+    map y.npy $c auto "output: channel $c (random weights)")
 done
 picture-grid pictures/network.png 2 "${panels[@]}"
 for layer in encoder block1; do
@@ -105,16 +105,12 @@ done
 quiet disco-inspect filter "$(filter_of "$gradient" slope)" --plot pictures/filter-slope.png
 draw gradient/computed.npy 0 gradient-east "derivative of the height towards the east (m/km)"
 draw gradient/computed.npy 1 gradient-north "derivative of the height towards the north (m/km)"
-panels=()
-for projection in map globe; do
-  panels+=($projection gradient/height.npy 0 auto "height less its mean (m)")
-done
-for which in computed analytic; do
-  for projection in map globe; do
-    panels+=($projection gradient/steepness-$which.npy 0 0,1.4 "steepness, $which (m/km)")
-  done
-done
-picture-grid pictures/gradient.png 2 "${panels[@]}"
+draw gradient/steepness-computed.npy 0 gradient-steepness "steepness of the height, computed by the filter (m/km)"
+picture-grid pictures/gradient.png 2 \
+  map gradient/field.npy 2 auto "height (m)" \
+  globe gradient/steepness-computed.npy 0 0,1.4 "steepness, computed (m/km)" \
+  map gradient/steepness-computed.npy 0 0,1.4 "steepness, computed by the filter (m/km)" \
+  map gradient/steepness-analytic.npy 0 0,1.4 "steepness, analytic (m/km)"
 
 say "done; pictures in $out/pictures:"
 cat <<END
