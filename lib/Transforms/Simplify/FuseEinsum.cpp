@@ -22,6 +22,7 @@
 
 #include "AxisFactors.h"
 #include "disco/Dialect/Disco/Disco.h"
+#include "disco/Dialect/Disco/Matchers.h"
 #include "disco/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,7 +30,6 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -193,17 +193,12 @@ bool holds(const AxisLayout &layout, const AxisFactor &factor) {
 }
 
 bool isZero(Value value) {
-  if (matchPattern(value, m_AnyZeroFloat()))
-    return true;
-  auto linalgOp = value.getDefiningOp<linalg::LinalgOp>();
-  if (!linalgOp)
-    return false;
-  if (auto fill = dyn_cast<linalg::FillOp>(linalgOp.getOperation()))
-    return matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
-  if (auto generic = dyn_cast<linalg::GenericOp>(linalgOp.getOperation()))
-    if (std::optional<Value> scalar = linalg::isaFillOpInterface(generic))
-      return matchPattern(*scalar, m_AnyZeroFloat());
-  return false;
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    value = fill.getInputs()[0];
+  else if (auto generic = value.getDefiningOp<linalg::GenericOp>())
+    value = linalg::isaFillOpInterface(generic).value_or(value);
+  std::optional<APFloat> constant = getConstantFloat(value);
+  return constant && constant->isZero();
 }
 
 } // namespace
