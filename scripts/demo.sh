@@ -30,6 +30,8 @@ quiet() {
   local text
   text=$("$@" 2>&1) || { printf '%s\n' "demo: failed: $*" "$text" >&2; exit 1; }
 }
+# brief: leaves out the lines about single tensors.
+brief() { grep -v '^input\|^output'; }
 trap 'echo "demo: FAILED" >&2' ERR
 
 if [ -z "$build" ]; then
@@ -66,18 +68,18 @@ for layer in encoder block1 block2 decoder; do
 done
 
 say "running it, and the same network in float64 without the compiler"
-disco-run network.so "${inputs[@]}" --output y.npy --repeat 5
+disco-run network.so "${inputs[@]}" --output y.npy --repeat 5 | brief
 network-reference network.mlir data y.npy
 
 say "every operation against its float64 reference, with times"
-disco-run network.mlir "${inputs[@]}" --verify --profile
+disco-run network.mlir "${inputs[@]}" --verify --profile | brief
 
 say "the gradient of the height by a filter, and the analytic one (181x360)"
 gradient=$repo/examples/gradient-filter/gradient.mlir
 make-demo-inputs gradient 181x360
 disco-compile "$gradient" -o gradient.so
 disco-run gradient.so --input gradient/height.npy --input gradient/slope_weight.npy \
-  --output gradient/computed.npy --output gradient/steepness-computed.npy
+  --output gradient/computed.npy --output gradient/steepness-computed.npy | brief
 gradient-check gradient/slope.npy gradient/computed.npy gradient/steepness-analytic.npy
 
 say "drawing"
@@ -92,9 +94,8 @@ fields=("eastward wind" "northward wind" "height" "vorticity")
 units=("m/s" "m/s" "m" "1e-5/s")
 panels=()
 for c in 0 1 2 3; do
-  name=${fields[c]// /-}
-  draw data/field.npy $c "input-$name" "${fields[c]} (${units[c]})"
-  draw y.npy $c "output-$name" "network output, channel $c"
+  draw data/field.npy $c "input-$c" "${fields[c]} (${units[c]})"
+  draw y.npy $c "output-$c" "output of the network, channel $c"
   panels+=(map data/field.npy $c auto "input: ${fields[c]} (${units[c]})"
     map y.npy $c auto "output: channel $c (random weights)")
 done
