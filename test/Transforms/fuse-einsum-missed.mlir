@@ -68,6 +68,21 @@ func.func @shifted_index(%x: !x, %psi: !psi, %w: tensor<6x4x10xf32>) -> !y {
   return %y : !y
 }
 
+// Fusing would run the filter in every iteration.
+func.func @in_a_loop(%x: !x, %psi: !psi, %w: !w, %n: index) -> !y {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @+1 {{[Missed] disco.contract | Category:disco-fuse-einsum | Function=in_a_loop | Reason="the einsum is in another block", Rule=block}}
+  %f = disco.contract %x, %psi : (!x, !psi) -> !f
+  %i = arith.constant dense<0.0> : !y
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%last = %i) -> !y {
+    %y = linalg.contract indexing_maps = [affine_map<(b, o, h, w, c, k) -> (b, c, k, h, w)>, affine_map<(b, o, h, w, c, k) -> (o, c, k)>, affine_map<(b, o, h, w, c, k) -> (b, o, h, w)>]
+        ins(%f, %w : !f, !w) outs(%i : !y) -> !y
+    scf.yield %y : !y
+  }
+  return %r : !y
+}
+
 // Something is added to.
 func.func @init_is_a_tensor(%x: !x, %psi: !psi, %w: !w, %i: !y) -> !y {
   // expected-remark @+1 {{[Missed] disco.contract | Category:disco-fuse-einsum | Function=init_is_a_tensor | Reason="the init of the einsum is neither zeros nor a bias broadcast from the output channels", Rule=init}}
@@ -285,6 +300,21 @@ func.func @mixed_used_twice(%x: !x, %psi: !psi, %w: !w) -> (!z, !y) {
   // expected-remark @+1 {{[Missed] disco.contract_sum | Category:disco-fuse-einsum | Function=mixed_used_twice | Reason="the mixed features have 2 uses, but disco.contract_sum must be the only one", Rule=single-use}}
   %y = disco.contract_sum %z, %psi : (!z, !psi) -> !y
   return %z, %y : !z, !y
+}
+
+func.func @mixed_outside_of_the_loop(%x: !x, %psi: !psi, %w: !w, %n: index) -> !y {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %i = arith.constant dense<0.0> : !z
+  %none = arith.constant dense<0.0> : !y
+  %z = linalg.contract indexing_maps = [affine_map<(b, o, k, h, w, c) -> (b, c, h, w)>, affine_map<(b, o, k, h, w, c) -> (o, c, k)>, affine_map<(b, o, k, h, w, c) -> (b, o, k, h, w)>]
+      ins(%x, %w : !x, !w) outs(%i : !z) -> !z
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%last = %none) -> !y {
+    // expected-remark @+1 {{[Missed] disco.contract_sum | Category:disco-fuse-einsum | Function=mixed_outside_of_the_loop | Reason="the einsum is in another block", Rule=block}}
+    %y = disco.contract_sum %z, %psi : (!z, !psi) -> !y
+    scf.yield %y : !y
+  }
+  return %r : !y
 }
 
 // A bias before the filter is none behind it.
