@@ -1,5 +1,5 @@
 // RUN: disco-opt %s -disco-fuse-einsum -disco-fuse-epilogue | FileCheck %s
-// RUN: disco-opt %s -disco-fuse-einsum -disco-fuse-epilogue -o %t --remarks-filter=disco-fuse --verify-diagnostics
+// RUN: disco-opt %s -disco-fuse-einsum -disco-fuse-epilogue -o %t --remarks-filter='disco-fuse.*' --verify-diagnostics
 // Twice is as once.
 // RUN: disco-opt %s -disco-fuse-einsum -disco-fuse-epilogue -disco-fuse-einsum -disco-fuse-epilogue | FileCheck %s
 // Without the einsum there is no conv for the epilogue.

@@ -1,5 +1,4 @@
-//===- FuseEinsum.cpp - a contraction and an einsum become a conv --*- C++
-//-*-===//
+//===- FuseEinsum.cpp - a contraction and an einsum become a conv ---------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
