@@ -1,0 +1,195 @@
+//===- Tables.cpp - are an artifact's tables well formed ------------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Internal.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace disco::runtime {
+
+namespace {
+
+constexpr int32_t maxEntries = 4096;
+constexpr int32_t maxProbes = 1 << 20;
+
+/// The checks share the path that goes into every message.
+struct Checker {
+  const char *path;
+
+  disco_status number(const char *what, int64_t expected, int64_t got) const {
+    if (expected == got)
+      return DISCO_OK;
+    return fail(DISCO_ABI_MISMATCH,
+                "expected artifact '%s' to have %s %lld, but got %lld", path,
+                what, static_cast<long long>(expected),
+                static_cast<long long>(got));
+  }
+
+  disco_status range(const char *what, int64_t low, int64_t high,
+                     int64_t got) const {
+    if (got >= low && got <= high)
+      return DISCO_OK;
+    return fail(DISCO_ABI_MISMATCH,
+                "expected artifact '%s' to have %s in [%lld, %lld], but got "
+                "%lld",
+                path, what, static_cast<long long>(low),
+                static_cast<long long>(high), static_cast<long long>(got));
+  }
+
+  disco_status present(const char *what, const void *pointer) const {
+    if (pointer)
+      return DISCO_OK;
+    return fail(DISCO_ABI_MISMATCH,
+                "expected artifact '%s' to have %s, but got null", path, what);
+  }
+
+  disco_status type(const disco_abi_entry &entry, const char *kind,
+                    int32_t index, const disco_tensor_type &type) const {
+    char what[256];
+    std::snprintf(what, sizeof what, "a rank of %s %d of entry '%s'", kind,
+                  index, entry.name);
+    if (disco_status s = range(what, 0, DISCO_MAX_RANK, type.rank))
+      return s;
+    std::snprintf(what, sizeof what, "an element type of %s %d of entry '%s'",
+                  kind, index, entry.name);
+    if (disco_status s = range(what, DISCO_F64, DISCO_I64, type.dtype))
+      return s;
+    std::snprintf(what, sizeof what, "dimensions of %s %d of entry '%s'", kind,
+                  index, entry.name);
+    return type.rank == 0 ? DISCO_OK : present(what, type.dims);
+  }
+
+  disco_status types(const disco_abi_entry &entry, const char *kind,
+                     int32_t count, const disco_tensor_type *table) const {
+    char what[256];
+    std::snprintf(what, sizeof what, "a number of %ss of entry '%s'", kind,
+                  entry.name);
+    if (disco_status s = range(what, 0, DISCO_MAX_TENSORS, count))
+      return s;
+    std::snprintf(what, sizeof what, "%ss of entry '%s'", kind, entry.name);
+    if (count > 0)
+      if (disco_status s = present(what, table))
+        return s;
+    for (int32_t i = 0; i < count; ++i)
+      if (disco_status s = type(entry, kind, i, table[i]))
+        return s;
+    return DISCO_OK;
+  }
+
+  disco_status entry(int32_t index, const disco_abi_artifact &root) const {
+    const disco_abi_entry &e = root.entries[index];
+    char what[256];
+    std::snprintf(what, sizeof what, "a name of entry %d", index);
+    if (disco_status s = present(what, e.name))
+      return s;
+    for (int32_t other = 0; other < index; ++other)
+      if (std::strcmp(root.entries[other].name, e.name) == 0)
+        return fail(DISCO_ABI_MISMATCH,
+                    "expected entries of artifact '%s' to have different "
+                    "names, but entries %d and %d are both '%s'",
+                    path, other, index, e.name);
+    std::snprintf(what, sizeof what, "a plan of entry '%s'", e.name);
+    if (disco_status s = present(what, e.plan))
+      return s;
+    std::snprintf(what, sizeof what, "code of entry '%s'", e.name);
+    if (disco_status s = present(what, reinterpret_cast<const void *>(e.run)))
+      return s;
+    std::snprintf(what, sizeof what, "flags of entry '%s'", e.name);
+    if (disco_status s =
+            range(what, 0, DISCO_ENTRY_STRIDED, static_cast<int64_t>(e.flags)))
+      return s;
+    if (disco_status s = types(e, "input", e.num_inputs, e.inputs))
+      return s;
+    if (disco_status s = types(e, "output", e.num_outputs, e.outputs))
+      return s;
+    std::snprintf(what, sizeof what, "an output_shapes function of entry '%s'",
+                  e.name);
+    return needsOutputShapes(e)
+               ? present(what, reinterpret_cast<const void *>(e.output_shapes))
+               : DISCO_OK;
+  }
+
+  /// Whether an output has a dimension that the inputs' types do not give.
+  static bool needsOutputShapes(const disco_abi_entry &e) {
+    const auto isNamedByInput = [&](int64_t name) {
+      for (int32_t i = 0; i < e.num_inputs; ++i)
+        for (int32_t d = 0; d < e.inputs[i].rank; ++d)
+          if (e.inputs[i].dims[d] == name)
+            return true;
+      return false;
+    };
+    for (int32_t i = 0; i < e.num_outputs; ++i)
+      for (int32_t d = 0; d < e.outputs[i].rank; ++d) {
+        const int64_t dim = e.outputs[i].dims[d];
+        if (dim == -1 || (dim < -1 && !isNamedByInput(dim)))
+          return true;
+      }
+    return false;
+  }
+
+  disco_status probe(int32_t index, const disco_abi_probe &p) const {
+    char what[64];
+    std::snprintf(what, sizeof what, "texts of probe %d", index);
+    if (disco_status s =
+            present(what, p.op && p.location && p.attributes ? p.op : nullptr))
+      return s;
+    std::snprintf(what, sizeof what, "a number of operands of probe %d", index);
+    if (disco_status s = range(what, 0, DISCO_MAX_TENSORS, p.num_operands))
+      return s;
+    std::snprintf(what, sizeof what, "a number of results of probe %d", index);
+    return range(what, 0, DISCO_MAX_TENSORS, p.num_results);
+  }
+};
+
+} // namespace
+
+disco_status checkArtifactTables(const char *path,
+                                 const disco_abi_artifact *root) {
+  const Checker check{path};
+  // Magic and version come first: the rest has no meaning without them.
+  if (disco_status s = check.number("magic", DISCO_ARTIFACT_MAGIC, root->magic))
+    return s;
+  if (disco_status s =
+          check.number("ABI version", DISCO_ABI_VERSION, root->abi_version))
+    return s;
+  if (disco_status s = check.number("struct_size", sizeof *root,
+                                    static_cast<int64_t>(root->struct_size)))
+    return s;
+  if (disco_status s = check.number("entry_size", sizeof(disco_abi_entry),
+                                    static_cast<int64_t>(root->entry_size)))
+    return s;
+  if (disco_status s = check.number("probe_size", sizeof(disco_abi_probe),
+                                    static_cast<int64_t>(root->probe_size)))
+    return s;
+  const bool texts =
+      root->target && root->cpu && root->cpu_features && root->producer;
+  if (disco_status s = check.present("texts", texts ? root : nullptr))
+    return s;
+  if (disco_status s =
+          check.range("a number of entries", 0, maxEntries, root->num_entries))
+    return s;
+  if (disco_status s =
+          check.range("a number of probes", 0, maxProbes, root->num_probes))
+    return s;
+  if (root->num_entries > 0)
+    if (disco_status s = check.present("entries", root->entries))
+      return s;
+  if (root->num_probes > 0)
+    if (disco_status s = check.present("probes", root->probes))
+      return s;
+  for (int32_t i = 0; i < root->num_entries; ++i)
+    if (disco_status s = check.entry(i, *root))
+      return s;
+  for (int32_t i = 0; i < root->num_probes; ++i)
+    if (disco_status s = check.probe(i, root->probes[i]))
+      return s;
+  return DISCO_OK;
+}
+
+} // namespace disco::runtime
