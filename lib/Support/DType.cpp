@@ -188,4 +188,10 @@ void storeFromDouble(void *data, DType type, int64_t index, double value) {
   }
 }
 
+double roundTo(DType type, double value) {
+  uint64_t element;
+  storeFromDouble(&element, type, 0, value);
+  return loadAsDouble(&element, type, 0);
+}
+
 } // namespace disco

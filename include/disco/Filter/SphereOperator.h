@@ -89,10 +89,10 @@ Result<SphereOperator> operatorFromCoo(const PsiShape &shape,
 Result<SphereOperator> operatorFromCoo(const PsiShape &shape,
                                        const PsiCoo &psi);
 
-/// The entries of an operator with phases = 1, those with value zero left out
-/// unless `keepZeros`. In the order of PsiCoo.
-Result<PsiCoo> cooFromOperator(const SphereOperator &op,
-                               bool keepZeros = false);
+/// The entries of an operator with phases = 1 in the order of PsiCoo. Those
+/// with value zero are left out, as the operator does not tell them from
+/// missing ones.
+Result<PsiCoo> cooFromOperator(const SphereOperator &op);
 
 } // namespace disco::filter
 

@@ -51,6 +51,9 @@ double loadAsDouble(const void *data, DType type, int64_t index);
 /// Rounds `value` to `type` and stores it as element `index`.
 void storeFromDouble(void *data, DType type, int64_t index, double value);
 
+/// The value of `type` that is nearest to `value`.
+double roundTo(DType type, double value);
+
 } // namespace disco
 
 #endif // DISCO_SUPPORT_DTYPE_H
