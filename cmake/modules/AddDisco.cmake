@@ -11,10 +11,6 @@ endif()
 
 # Settings common to everything that includes LLVM or MLIR headers.
 function(_disco_use_mlir target)
-  # MLIR's type ids of traits are addresses of inline variables: hidden ones
-  # would differ from those of libMLIR.
-  set_target_properties(${target} PROPERTIES
-    CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
   target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   separate_arguments(defs NATIVE_COMMAND "${LLVM_DEFINITIONS}")
   target_compile_definitions(${target} PRIVATE ${defs})

@@ -19,8 +19,6 @@
 
 #include "disco/Support/Npy.h"
 
-#include "disco/Support/AtomicFile.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -418,16 +416,21 @@ Result<Array> readNpy(const std::string &path) {
   return array;
 }
 
-Status writeNpy(const std::string &path, const Array &array) {
+Result<AtomicFile> stageNpy(const std::string &path, const Array &array) {
   Result<AtomicFile> file = AtomicFile::create(path);
   if (!file)
-    return file.error();
+    return file;
   if (Status status = file->write(formatHeader(array)); !status)
-    return status;
+    return status.error();
   if (Status status = file->write(array.bytes.data(), array.bytes.size());
       !status)
-    return status;
-  return file->commit();
+    return status.error();
+  return file;
+}
+
+Status writeNpy(const std::string &path, const Array &array) {
+  Result<AtomicFile> file = stageNpy(path, array);
+  return file ? file->commit() : Status(file.error());
 }
 
 } // namespace disco

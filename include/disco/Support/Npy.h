@@ -14,6 +14,7 @@
 #ifndef DISCO_SUPPORT_NPY_H
 #define DISCO_SUPPORT_NPY_H
 
+#include "disco/Support/AtomicFile.h"
 #include "disco/Support/DType.h"
 #include "disco/Support/Result.h"
 
@@ -48,6 +49,9 @@ std::string describe(DType dtype, const std::vector<int64_t> &shape);
 /// about its length, type, order or size is an error; never reads past `bytes`.
 Result<Array> parseNpy(std::string_view bytes);
 Result<Array> readNpy(const std::string &path);
+
+/// Writes an array to a file that appears at `path` once it is committed.
+Result<AtomicFile> stageNpy(const std::string &path, const Array &array);
 
 /// Writes to a temporary file beside `path` and renames it, so that a failure
 /// leaves nothing half written.

@@ -8,12 +8,12 @@
 
 #include "HostTensor.h"
 
+#include "disco/Dialect/Disco/Matchers.h"
 #include "disco/Support/DType.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
 
@@ -71,10 +71,8 @@ static std::optional<HostTensor> readResource(DenseResourceElementsAttr attr,
 }
 
 std::optional<HostTensor> mlir::disco::readConstant(Value value) {
-  Attribute attr;
-  if (!matchPattern(value, m_Constant(&attr)))
-    return std::nullopt;
-  auto elements = dyn_cast<ElementsAttr>(attr);
+  Attribute attr = getConstant(value);
+  auto elements = dyn_cast_or_null<ElementsAttr>(attr);
   std::optional<::disco::DType> type =
       elements ? getDType(elements.getElementType()) : std::nullopt;
   if (!type)

@@ -165,8 +165,9 @@ Value Materializer::getTensor(const StoredTensor &tensor, Type element,
                cast<RankedTensorType>(tensor.value.getType()).getElementType())
                ? castValues(tensor.value, element)
                : tensor.value;
+  // The outermost region: constants dominate everything in the function.
   Region *region = user->getParentRegion();
-  while (!region->getParentOp()->hasTrait<OpTrait::IsIsolatedFromAbove>())
+  while (!isa<FunctionOpInterface, ModuleOp>(region->getParentOp()))
     region = region->getParentRegion();
   if (!tensor.constant->isFloat)
     element = IntegerType::get(user->getContext(), 32);

@@ -1,0 +1,356 @@
+//===- Program.cpp - running an artifact ----------------------------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Instrument.h"
+#include "Options.h"
+
+#include "disco/Support/Progress.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <unistd.h>
+
+namespace disco::run {
+
+namespace {
+
+/// A folder that is removed, with the one file in it, at the end.
+struct TemporaryArtifact {
+  std::string folder, path;
+
+  Status create() {
+    const char *base = std::getenv("TMPDIR");
+    folder = std::string(base && *base ? base : "/tmp") + "/disco-run-XXXXXX";
+    if (!::mkdtemp(folder.data())) {
+      Error error{"cannot create '" + folder + "': " + std::strerror(errno)};
+      folder.clear();
+      return error;
+    }
+    path = folder + "/artifact.so";
+    return {};
+  }
+  ~TemporaryArtifact() {
+    if (folder.empty())
+      return;
+    ::unlink(path.c_str());
+    ::rmdir(folder.c_str());
+  }
+};
+
+struct CloseArtifact {
+  void operator()(disco_artifact *artifact) const {
+    disco_artifact_close(artifact);
+  }
+};
+struct DestroyContext {
+  void operator()(disco_context *context) const {
+    disco_context_destroy(context);
+  }
+};
+
+Status check(disco_status status) {
+  return status == DISCO_OK ? Status() : Status(Error{disco_last_error()});
+}
+
+/// "cpu" or "cuda:N".
+Result<disco_device> parseDevice(const std::string &text) {
+  if (text == "cpu")
+    return disco_device{DISCO_CPU, 0};
+  int32_t id = 0;
+  const char *end = text.data() + text.size();
+  if (text.rfind("cuda:", 0) == 0) {
+    const auto [stop, code] = std::from_chars(text.data() + 5, end, id);
+    if (code == std::errc() && stop == end && id >= 0)
+      return disco_device{DISCO_CUDA, id};
+  }
+  return Error{"expected --device to be cpu or cuda:N, but got '" + text + "'"};
+}
+
+/// "x: 1x4x16x32xf32", with ? for what is known only when run.
+std::string describeType(const disco_tensor_type &type) {
+  std::string text = type.name ? std::string(type.name) + ": " : "";
+  for (int32_t d = 0; d < type.rank; ++d)
+    text += (type.dims[d] < 0 ? "?" : std::to_string(type.dims[d])) + "x";
+  return text + std::string(nameOf(static_cast<DType>(type.dtype)));
+}
+
+disco_tensor viewOf(Array &array) {
+  disco_tensor tensor{};
+  tensor.data = array.bytes.data();
+  tensor.device = {DISCO_CPU, 0};
+  tensor.rank = static_cast<int32_t>(array.shape.size());
+  tensor.dtype = static_cast<disco_dtype>(array.dtype);
+  tensor.shape = array.shape.data();
+  return tensor;
+}
+
+/// One artifact with its data, from opening to writing the outputs.
+class Program {
+public:
+  explicit Program(const Options &options) : options(options) {}
+  ~Program() { disco_release(context.get(), workspace, workspaceBytes); }
+
+  Status open(const std::string &path);
+  Status load();
+  Status execute();
+  Status verify();
+  Status write();
+
+private:
+  Status findEntry();
+  Status checkCounts() const;
+  Status runOnce();
+  void print(double milliseconds) const;
+
+  const Options &options;
+  std::unique_ptr<disco_artifact, CloseArtifact> artifact;
+  std::unique_ptr<disco_context, DestroyContext> context;
+  const disco_entry *entry = nullptr;
+  std::vector<Array> inputs, outputs;
+  std::vector<disco_tensor> inputViews, outputViews;
+  void *workspace = nullptr;
+  uint64_t workspaceBytes = 0;
+};
+
+Status Program::open(const std::string &path) {
+  Result<disco_device> device = parseDevice(options.device);
+  if (!device)
+    return device.error();
+  disco_context_options contextOptions{};
+  contextOptions.struct_size = sizeof contextOptions;
+  contextOptions.device = *device;
+  disco_context *created = nullptr;
+  if (Status s = check(disco_context_create(&contextOptions, &created)); !s)
+    return s;
+  context.reset(created);
+  disco_artifact *opened = nullptr;
+  if (Status s = check(disco_artifact_open(path.c_str(), &opened)); !s)
+    return s;
+  artifact.reset(opened);
+  if ((options.verify || options.profile) &&
+      disco_artifact_num_probes(opened) == 0)
+    return Error{"expected '" + path + "' to be instrumented, as " +
+                 (options.verify ? "--verify" : "--profile") +
+                 " needs (disco-compile --instrument), but it is not"};
+  return findEntry();
+}
+
+Status Program::findEntry() {
+  if (!options.entry.empty())
+    return check(disco_artifact_find_entry(artifact.get(),
+                                           options.entry.c_str(), &entry));
+  const int32_t count = disco_artifact_num_entries(artifact.get());
+  if (count == 1)
+    return check(disco_artifact_entry(artifact.get(), 0, &entry));
+  std::string names;
+  for (int32_t i = 0; i < count; ++i) {
+    const disco_entry *other = nullptr;
+    if (Status s = check(disco_artifact_entry(artifact.get(), i, &other)); !s)
+      return s;
+    names += (i ? ", " : "") + std::string(disco_entry_name(other));
+  }
+  return Error{"expected --entry to name one of " + std::to_string(count) +
+               " entries" + (count ? " (" + names + ")" : "") +
+               ", but got none"};
+}
+
+Status Program::checkCounts() const {
+  const int32_t numInputs = disco_entry_num_inputs(entry);
+  const auto given = static_cast<int32_t>(options.inputs.size());
+  if (given != numInputs) {
+    std::string types;
+    for (int32_t i = 0; i < numInputs; ++i) {
+      disco_tensor_type type;
+      if (Status s = check(disco_entry_input(entry, i, &type)); !s)
+        return s;
+      types += (i ? ", " : "") + describeType(type);
+    }
+    return Error{std::string("expected entry '") + disco_entry_name(entry) +
+                 "' to get " + std::to_string(numInputs) + " --input" +
+                 (numInputs ? " (" + types + ")" : "") + ", but got " +
+                 std::to_string(given)};
+  }
+  const int32_t numOutputs = disco_entry_num_outputs(entry);
+  const auto wanted = static_cast<int32_t>(options.outputs.size());
+  if (wanted != 0 && wanted != numOutputs)
+    return Error{std::string("expected entry '") + disco_entry_name(entry) +
+                 "' to get " + std::to_string(numOutputs) +
+                 " --output or none, but got " + std::to_string(wanted)};
+  return {};
+}
+
+Status Program::load() {
+  if (Status s = checkCounts(); !s)
+    return s;
+  for (const std::string &path : options.inputs) {
+    Result<Array> array = readNpy(path);
+    if (!array)
+      return array.error();
+    inputs.push_back(std::move(*array));
+  }
+  for (Array &array : inputs) {
+    if (array.shape.size() > DISCO_MAX_RANK)
+      return Error{"expected inputs to have rank at most " +
+                   std::to_string(DISCO_MAX_RANK) + ", but got " +
+                   std::to_string(array.shape.size())};
+    inputViews.push_back(viewOf(array));
+  }
+  const auto numInputs = static_cast<int32_t>(inputViews.size());
+  int64_t dims[DISCO_MAX_TENSORS * DISCO_MAX_RANK];
+  if (Status s = check(disco_entry_output_shapes(
+          entry, inputViews.data(), numInputs, dims,
+          DISCO_MAX_TENSORS * DISCO_MAX_RANK, nullptr));
+      !s)
+    return s;
+  const int64_t *next = dims;
+  for (int32_t i = 0; i < disco_entry_num_outputs(entry); ++i) {
+    disco_tensor_type type;
+    if (Status s = check(disco_entry_output(entry, i, &type)); !s)
+      return s;
+    Result<Array> array =
+        Array::create(static_cast<DType>(type.dtype),
+                      std::vector<int64_t>(next, next + type.rank));
+    if (!array)
+      return array.error();
+    next += type.rank;
+    outputs.push_back(std::move(*array));
+  }
+  for (Array &array : outputs)
+    outputViews.push_back(viewOf(array));
+  if (Status s = check(disco_prepare(context.get(), entry)); !s)
+    return s;
+  if (Status s = check(disco_workspace_bytes(
+          context.get(), entry, inputViews.data(), numInputs, &workspaceBytes));
+      !s)
+    return s;
+  return check(disco_allocate(context.get(), workspaceBytes, &workspace));
+}
+
+Status Program::runOnce() {
+  return check(disco_run(
+      context.get(), entry, inputViews.data(),
+      static_cast<int32_t>(inputViews.size()), outputViews.data(),
+      static_cast<int32_t>(outputViews.size()), workspace, workspaceBytes));
+}
+
+void Program::print(double milliseconds) const {
+  std::printf("entry %s: target %s (%s), workspace %llu bytes\n",
+              disco_entry_name(entry), disco_artifact_target(artifact.get()),
+              disco_artifact_cpu(artifact.get()),
+              static_cast<unsigned long long>(workspaceBytes));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    std::printf("input %zu: %s\n", i,
+                describe(inputs[i].dtype, inputs[i].shape).c_str());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    std::printf("output %zu: %s\n", i,
+                describe(outputs[i].dtype, outputs[i].shape).c_str());
+  std::printf("time: %.3f ms (median of %lld)\n", milliseconds,
+              static_cast<long long>(options.repeat));
+}
+
+Status Program::execute() {
+  std::optional<Profiler> profiler;
+  std::optional<HookScope> scope;
+  if (options.profile) {
+    profiler.emplace(artifact.get());
+    scope.emplace(profiler->hooks());
+  }
+  std::vector<double> times;
+  {
+    Progress progress("running", options.repeat);
+    for (int64_t i = 0; i < options.repeat; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      if (Status s = runOnce(); !s)
+        return s;
+      const std::chrono::duration<double, std::milli> elapsed =
+          std::chrono::steady_clock::now() - start;
+      times.push_back(elapsed.count());
+      if (profiler)
+        profiler->finishRun();
+      progress.step();
+    }
+  }
+  std::nth_element(times.begin(), times.begin() + times.size() / 2,
+                   times.end());
+  const double milliseconds = times[times.size() / 2];
+  print(milliseconds);
+  if (profiler)
+    profiler->print(milliseconds);
+  return {};
+}
+
+Status Program::verify() {
+  Verifier verifier(artifact.get());
+  {
+    const Progress progress("verifying");
+    const HookScope scope(verifier.hooks());
+    if (Status s = runOnce(); !s)
+      return s;
+  }
+  verifier.print();
+  return verifier.result();
+}
+
+Status Program::write() {
+  // Nothing appears before everything has been written.
+  std::vector<AtomicFile> files;
+  for (size_t i = 0; i < options.outputs.size(); ++i) {
+    Result<AtomicFile> file = stageNpy(options.outputs[i], outputs[i]);
+    if (!file)
+      return file.error();
+    files.push_back(std::move(*file));
+  }
+  for (AtomicFile &file : files)
+    if (Status s = file.commit(); !s)
+      return s;
+  return {};
+}
+
+bool endsWith(const std::string &text, const std::string &end) {
+  return text.size() >= end.size() &&
+         text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+} // namespace
+
+int runProgram(const Options &options) {
+  TemporaryArtifact temporary;
+  std::string path = options.program;
+  if (endsWith(path, ".mlir")) {
+    if (Status s = temporary.create(); !s)
+      return reportError(s.message());
+    path = temporary.path;
+    int exitCode;
+    if (Status s = compileModule(options.program, path,
+                                 options.verify || options.profile, exitCode);
+        !s) {
+      reportError(s.message());
+      return exitCode;
+    }
+  }
+  Program program(options);
+  Status status = program.open(path);
+  if (status)
+    status = program.load();
+  if (status)
+    status = program.execute();
+  if (status && options.verify)
+    status = program.verify();
+  if (status)
+    status = program.write();
+  return status ? exitOk : reportError(status.message());
+}
+
+} // namespace disco::run
