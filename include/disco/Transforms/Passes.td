@@ -110,6 +110,8 @@ def PlanWorkspacePass : Pass<"disco-plan-workspace", "::mlir::ModuleOp"> {
   let statistics = [
     Statistic<"numBuffers", "buffers", "Number of buffers packed">,
     Statistic<"numSlots", "slots", "Number of slots that they share">];
+}
+
 def FuseEinsumPass : Pass<"disco-fuse-einsum"> {
   let summary = "a filter contraction and the channel einsum become a conv";
   let description = [{
