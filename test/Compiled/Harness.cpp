@@ -219,16 +219,19 @@ void Checker::check(const std::string &name, bool ok,
     std::printf("FAIL %s: %s\n", name.c_str(), detail.c_str());
 }
 
-void Checker::compare(const std::string &name, const Tensor &expected,
-                      const Array &actual, const Tensor *naive) {
+void Checker::compare(const std::string &name, DType dtype,
+                      const Tensor &expected, const Array &actual,
+                      const Tensor *naive) {
   if (expected.shape != actual.shape)
     return check(name, false,
                  "expected the shape " +
                      describe(actual.dtype, expected.shape) + ", but got " +
                      describe(actual.dtype, actual.shape));
   double naiveError =
-      naive ? reference::compare(expected, *naive).relativeL2 : 0;
-  double bound = reference::errorBound(actual.dtype, naiveError);
+      naive ? reference::compare(expected, naive->rounded(actual.dtype))
+                  .relativeL2
+            : 0;
+  double bound = reference::errorBound(dtype, naiveError);
   reference::Difference difference =
       reference::compare(expected, Tensor::from(actual));
   check(name, difference.within(bound),

@@ -71,9 +71,10 @@ public:
   void check(const std::string &name, const Status &status) {
     check(name, status.ok(), status.message());
   }
-  /// Compares by the accuracy rule of `dtype`. `naive` is what 16-bit types are
-  /// measured against; null where the dtype does not need it.
-  void compare(const std::string &name, const Tensor &expected,
+  /// Compares by the accuracy rule of `dtype`, that of the activations. `naive`
+  /// is what 16-bit types are measured against, not yet rounded; null where the
+  /// dtype does not need it.
+  void compare(const std::string &name, DType dtype, const Tensor &expected,
                const Array &actual, const Tensor *naive);
   bool finish() const;
 

@@ -210,7 +210,7 @@ void LayerCase::compareEach(
   if (!exact || !naive)
     return checker.check(label, false, "the reference failed");
   for (size_t i = 0; i < exact->size(); ++i)
-    checker.compare(label + " result " + std::to_string(i), (*exact)[i],
+    checker.compare(label + " result " + std::to_string(i), dtype, (*exact)[i],
                     (*actual)[i], naive->empty() ? nullptr : &(*naive)[i]);
 }
 

@@ -212,9 +212,9 @@ void TableCase::compareOne(
     return checker.check(label, false, actual.message());
   Tensor exact = unwrap(expected({}));
   if (!reference::needsNaive(dtype))
-    return checker.compare(label, exact, actual->front(), nullptr);
+    return checker.compare(label, dtype, exact, actual->front(), nullptr);
   Tensor naive = unwrap(expected({dtype}));
-  checker.compare(label, exact, actual->front(), &naive);
+  checker.compare(label, dtype, exact, actual->front(), &naive);
 }
 
 void TableCase::run() {
