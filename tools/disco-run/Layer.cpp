@@ -95,8 +95,12 @@ Result<Channels> parseChannels(const std::string &text) {
   int64_t numbers[3];
   const char *next = text.data(), *end = text.data() + text.size();
   for (int i = 0; i < 3; ++i) {
-    if (i > 0 && (next == end || *next++ != 'x'))
-      return Error{"expected --shape to be BxCINxCOUT, but got '" + text + "'"};
+    if (i > 0) {
+      if (next == end || *next != 'x')
+        return Error{"expected --shape to be BxCINxCOUT, but got '" + text +
+                     "'"};
+      ++next;
+    }
     if (i == 0 && next != end && *next == '?') {
       ++next;
       continue;
