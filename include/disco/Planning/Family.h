@@ -56,11 +56,13 @@ struct RuleFailure {
   std::string suggestion; ///< "use csr_gather, or a filter with K <= 16"
 };
 
-/// A numbered rule; exactly one of the two checks is set.
+/// A numbered rule; exactly one of the two checks is set. A check need not fill
+/// in the number.
 struct Rule {
   int number;
   const char *summary;
-  std::optional<RuleFailure> (*check)(const Problem &, const Target &);
+  std::optional<RuleFailure> (*check)(const Problem &, const Target &,
+                                      int32_t order);
   std::optional<RuleFailure> (*checkSchedule)(const Problem &, const Target &,
                                               const Schedule &);
 };

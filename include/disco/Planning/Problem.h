@@ -15,7 +15,7 @@
 #ifndef DISCO_PLANNING_PROBLEM_H
 #define DISCO_PLANNING_PROBLEM_H
 
-#include "disco/ABI/Problem.h"
+#include "disco/ABI/Schedule.h"
 #include "disco/Filter/SphereOperator.h"
 #include "disco/Support/DType.h"
 #include "disco/Support/Result.h"
