@@ -129,7 +129,7 @@ struct VerifyPlanPass
         continue;
       ++numVerified;
       isValid &=
-          succeeded(disco::checkPlan(op, plan, chip, problems, includePlanned));
+          succeeded(mlir::disco::checkPlan(op, plan, chip, problems, includePlanned));
     }
     markAllAnalysesPreserved();
     if (!isValid)

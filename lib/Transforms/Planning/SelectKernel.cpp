@@ -213,7 +213,7 @@ LogicalResult SelectKernelPass::plan(ContractionOpInterface op,
   auto old = op->getAttrOfType<PlanAttr>("plan");
   if (old && old.getProblem()) {
     ++numKept;
-    return disco::checkPlan(op, old, chip, problems, includePlanned);
+    return mlir::disco::checkPlan(op, old, chip, problems, includePlanned);
   }
   if (old && !old.getTarget().empty() && old.getTarget() != chip.name)
     return op->emitOpError()
