@@ -54,11 +54,6 @@ double planning::filteredFields(const Problem &p, int32_t order) {
   return real(p.batch) * filteredChannels(p, order);
 }
 
-RuleFailure planning::failed(int rule, const std::string &reason,
-                             const std::string &suggestion) {
-  return {rule, reason, suggestion};
-}
-
 //===----------------------------------------------------------------------===//
 // Times
 //===----------------------------------------------------------------------===//
@@ -310,11 +305,12 @@ Stage planning::gatherStage(const Problem &p, const Target &target,
   const double values = taps * K * accumulatorBytes(p);
   c.l2Bytes += values * tiles * blocks;
 
-  const double result = fields * (s.sumOverK ? 1 : K) * outPoints(p) * e;
+  const double expanded = expandedElements(p, order) * e;
+  const double result = s.sumOverK ? outputBytes(p) : expanded;
   const bool inDram = s.expanded == Expanded::dram;
   c.dramReadBytes = values;
   if (!s.sumOverK || inDram)
-    c.dramReadBytes += fields * planes * inPoints(p) * e;
+    c.dramReadBytes += s.sumOverK ? expanded : inputBytes(p);
   if (s.sumOverK || inDram)
     c.dramWriteBytes = result;
   c.l2Bytes += result;

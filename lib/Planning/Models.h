@@ -107,9 +107,26 @@ Stage gatherStage(const Problem &problem, const Target &target, int32_t order,
 /// Shared memory of a CTA of that gather.
 double gatherSmemBytes(const Problem &problem, const GatherShape &shape);
 
-/// "expected <what> to be <expected>, but got <got>".
-RuleFailure failed(int rule, const std::string &reason,
-                   const std::string &suggestion);
+/// A failure whose number checkFamily or checkSchedule fills in.
+RuleFailure failure(const std::string &reason, const std::string &suggestion);
+std::string text(int64_t value);
+std::string text(double wholeValue);
+
+//===----------------------------------------------------------------------===//
+// Checks that several families make
+//===----------------------------------------------------------------------===//
+
+/// 32-bit indices within one sample's plane, and within the filter's values:
+/// both below 2^31 elements.
+std::optional<RuleFailure> checkExtents(const Problem &problem);
+/// That the target has all of `features`.
+std::optional<RuleFailure> checkFeatures(const Target &target,
+                                         uint32_t features);
+/// That `bytes` of shared memory fit one CTA.
+std::optional<RuleFailure> checkSmem(const Target &target, double bytes,
+                                     const char *suggestion);
+/// That the filter is a constant, so that its taps are known.
+std::optional<RuleFailure> checkExact(const Problem &problem);
 
 } // namespace disco::planning
 

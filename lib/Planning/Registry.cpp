@@ -18,12 +18,12 @@ using namespace disco::planning;
 // The rows
 //===----------------------------------------------------------------------===//
 
-namespace disco::planning::families {
+namespace disco::planning::impls {
 #define DISCO_KERNEL_FAMILY(name, availability, ops, dtypes, structures,       \
                             parts, summary)                                    \
   extern const FamilyImpl name;
 #include "disco/KernelFamilies.def"
-} // namespace disco::planning::families
+} // namespace disco::planning::impls
 
 // The words of the columns.
 enum : uint32_t {
@@ -54,7 +54,7 @@ const std::vector<Family> &planning::families() {
   {#name,        Availability::availability,                                   \
    (ops),        (dtypes),                                                     \
    (structures), (parts),                                                      \
-   summary,      &families::name},
+   summary,      &impls::name},
 #include "disco/KernelFamilies.def"
   };
   return rows;

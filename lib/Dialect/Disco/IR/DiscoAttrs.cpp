@@ -219,7 +219,9 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                StringRef family, Provider provider,
                                Order order) {
   constexpr StringLiteral families[] = {
-#define DISCO_KERNEL_FAMILY(name, summary) #name,
+#define DISCO_KERNEL_FAMILY(name, availability, ops, dtypes, structures,       \
+                            parts, summary)                                    \
+  #name,
 #include "disco/KernelFamilies.def"
   };
   if (!llvm::is_contained(families, family))
