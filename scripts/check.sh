@@ -44,7 +44,7 @@ run_lit() {
   local lit counts p f s
   lit=$(sed -n 's/^DISCO_LIT:FILEPATH=//p' "$1/CMakeCache.txt")
   rm -f "$1/lit.json"
-  "$lit" -sv -o "$1/lit.json" "$1/test"
+  "$lit" -sv -o "$1/lit.json" "$1/test" "$1/test/Unit"
   counts=$(python3 - "$1/lit.json" <<'PY'
 import json, sys
 codes = [test["code"] for test in json.load(open(sys.argv[1]))["tests"]]

@@ -7,13 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
+#include "FilterPlot.h"
 #include "Report.h"
 
 #include "disco/Support/Npy.h"
+#include "disco/Support/Plot.h"
+#include "disco/Support/Progress.h"
 
+#include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <unistd.h>
 
 using namespace disco;
 using namespace disco::filter;
@@ -21,9 +26,10 @@ using namespace disco::inspect;
 
 static constexpr char usage[] =
     R"(usage: disco-inspect grid '<grid>' [--npy OUT.npy]
-       disco-inspect filter '<filter>' [--npy OUT.npy] [--json]
+       disco-inspect filter '<filter>' [--npy OUT.npy] [--plot OUT.png] [--json]
+       disco-inspect field X.npy --plot OUT.png [options]
 
-Looks at the grids and filters of spherical layers.
+Looks at the grids, filters and fields of spherical layers.
 
 grid    prints the latitudes of a grid with their quadrature weights.
   --npy OUT.npy   writes them, float64 [2, nlat]: colatitudes in radians, weights
@@ -32,7 +38,18 @@ filter  prints what a filter costs: taps and rings per row, arcs, bytes of each
         storage form, and why it is or is not K-packable.
   --npy OUT.npy   writes its tensor psi, float64 [4, entries]: basis index, row,
                   input latitude * nlon + input longitude, value
+  --plot OUT.png  draws its functions at three latitudes and on a world map
   --json          prints the statistics as one line of JSON
+
+field   draws one field of an array [B, C, nlat, nlon], [C, nlat, nlon] or
+        [nlat, nlon], longitude 0 first and north first.
+  --plot OUT.png          where the picture goes
+  --projection P          equirectangular (default) or orthographic
+  --batch B, --channel C  which field; 0 by default
+  --title TEXT            a line above the picture
+  --range LOW,HIGH        of the colours; fitted to the field by default
+  --center LON,LAT        what the globe shows, in degrees; 0,30 by default
+  --grid '<grid>'         the latitudes; evenly spaced with poles by default
 
 <grid> and <filter> are spelled as in MLIR; "#disco." may be left out:
   'grid<legendre_gauss, 360x720>'
@@ -65,26 +82,12 @@ static int print(const std::string &text) {
   return success;
 }
 
-/// A line on the terminal while something takes its time; gone afterwards.
-namespace {
-class Progress {
-public:
-  explicit Progress(bool isLong, const char *what)
-      : shown(isLong && isatty(STDERR_FILENO)) {
-    if (shown)
-      std::fprintf(stderr, "%s ...", what);
-  }
-  ~Progress() {
-    if (shown)
-      std::fprintf(stderr, "\r\033[K");
-  }
-  Progress(const Progress &) = delete;
-  Progress &operator=(const Progress &) = delete;
-
-private:
-  bool shown;
-};
-} // namespace
+/// Shows on a terminal what takes its time, where it does.
+static void showProgress(std::optional<Progress> &progress, bool isLong,
+                         const char *label) {
+  if (isLong)
+    progress.emplace(label);
+}
 
 static Status writeGrid(const std::string &path, const GridNodes &nodes) {
   auto n = static_cast<int64_t>(nodes.weights.size());
@@ -116,11 +119,10 @@ static int inspectGrid(const Arguments &arguments) {
   Result<Grid> grid = parseGrid(arguments.operands[0]);
   if (!grid)
     return fail("grid: " + grid.message());
-  GridNodes nodes;
-  {
-    Progress progress(grid->nlat > 8192, "computing the nodes");
-    nodes = computeNodes(*grid);
-  }
+  std::optional<Progress> progress;
+  showProgress(progress, grid->nlat > 8192, "computing the nodes");
+  GridNodes nodes = computeNodes(*grid);
+  progress.reset();
   if (arguments.has("--npy"))
     if (Status status = writeGrid(arguments.get("--npy"), nodes); !status)
       return fail(status.message());
@@ -131,20 +133,158 @@ static int inspectFilter(const Arguments &arguments) {
   Result<SphereFilter> filter = parseSphereFilter(arguments.operands[0]);
   if (!filter)
     return fail("filter: " + filter.message());
-  Progress progress(filter->in.numPoints() + filter->out.numPoints() > 500000,
-                    "evaluating the filter");
+  std::optional<Progress> progress;
+  showProgress(progress,
+               filter->in.numPoints() + filter->out.numPoints() > 500000,
+               "evaluating the filter");
   Result<PsiCoo> psi = buildPsi(*filter);
   if (!psi)
     return fail("filter: " + psi.message());
   if (arguments.has("--npy"))
     if (Status status = writePsi(arguments.get("--npy"), *psi); !status)
       return fail(status.message());
+  if (arguments.has("--plot"))
+    if (Status status =
+            writePng(arguments.get("--plot"), plotFilter(*filter, *psi));
+        !status)
+      return fail(status.message());
   Result<FilterStatistics> statistics =
       computeStatistics(*psi, psiShape(*filter));
   if (!statistics)
     return fail("filter: " + statistics.message());
+  progress.reset();
   return print(arguments.has("--json") ? filterAsJson(*filter, *statistics)
                                        : describeFilter(*filter, *statistics));
+}
+
+/// Parses "A,B".
+static Result<std::pair<double, double>> parsePair(const std::string &option,
+                                                   const std::string &text) {
+  std::pair<double, double> pair;
+  const char *end = text.data() + text.size();
+  auto first = std::from_chars(text.data(), end, pair.first);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == ',') {
+    auto second = std::from_chars(first.ptr + 1, end, pair.second);
+    if (second.ec == std::errc() && second.ptr == end &&
+        std::isfinite(pair.first) && std::isfinite(pair.second))
+      return pair;
+  }
+  return Error{"expected " + option +
+               " to be two numbers with a comma between, but got '" + text +
+               "'"};
+}
+
+/// The picture that the options ask for.
+static Result<PlotOptions> parsePlotOptions(const Arguments &arguments) {
+  PlotOptions options;
+  options.title = arguments.get("--title");
+  std::string projection = arguments.get("--projection");
+  if (projection == "orthographic")
+    options.projection = Projection::orthographic;
+  else if (arguments.has("--projection") && projection != "equirectangular")
+    return Error{"expected --projection to be equirectangular or orthographic, "
+                 "but got '" +
+                 projection + "'"};
+  if (arguments.has("--center")) {
+    auto center = parsePair("--center", arguments.get("--center"));
+    if (!center)
+      return center.error();
+    std::tie(options.centerLongitude, options.centerLatitude) = *center;
+  }
+  if (arguments.has("--range")) {
+    auto range = parsePair("--range", arguments.get("--range"));
+    if (!range)
+      return range.error();
+    if (!(range->first < range->second))
+      return Error{"expected --range to ascend, but got '" +
+                   arguments.get("--range") + "'"};
+    options.range = *range;
+  }
+  return options;
+}
+
+/// Takes one [nlat, nlon] slice out of [nlat, nlon], [C, nlat, nlon] or
+/// [B, C, nlat, nlon].
+static Result<SphereField> sliceField(const Array &array, int64_t batch,
+                                      int64_t channel) {
+  size_t rank = array.shape.size();
+  if (rank < 2 || rank > 4)
+    return Error{"expected the field to have 2, 3 or 4 dimensions, but got " +
+                 std::to_string(rank)};
+  int64_t numBatches = rank == 4 ? array.shape[0] : 1;
+  int64_t numChannels = rank >= 3 ? array.shape[rank - 3] : 1;
+  SphereField field;
+  field.nlat = array.shape[rank - 2];
+  field.nlon = array.shape[rank - 1];
+  if (field.nlat < 1 || field.nlon < 1)
+    return Error{"expected the field to have points, but got shape " +
+                 describe(array.dtype, array.shape)};
+  if (batch >= numBatches)
+    return Error{"expected --batch to be less than " +
+                 std::to_string(numBatches) + ", but got " +
+                 std::to_string(batch)};
+  if (channel >= numChannels)
+    return Error{"expected --channel to be less than " +
+                 std::to_string(numChannels) + ", but got " +
+                 std::to_string(channel)};
+  int64_t numPoints = field.nlat * field.nlon;
+  int64_t offset = (batch * numChannels + channel) * numPoints;
+  field.values.resize(numPoints);
+  for (int64_t i = 0; i < numPoints; ++i)
+    field.values[i] = array.at(offset + i);
+  return field;
+}
+
+/// The rows of `--grid`, or else evenly spaced from pole to pole.
+static Result<std::vector<double>> latitudesOf(const SphereField &field,
+                                               const Arguments &arguments) {
+  if (!arguments.has("--grid")) {
+    if (field.nlat == 1)
+      return std::vector<double>{M_PI / 2};
+    std::vector<double> colatitudes;
+    for (int64_t i = 0; i < field.nlat; ++i)
+      colatitudes.push_back(M_PI * static_cast<double>(i) /
+                            static_cast<double>(field.nlat - 1));
+    return colatitudes;
+  }
+  Result<Grid> grid = parseGrid(arguments.get("--grid"));
+  if (!grid)
+    return Error{"grid: " + grid.message()};
+  if (grid->nlat != field.nlat || grid->nlon != field.nlon)
+    return Error{"expected the field to be " + std::to_string(grid->nlat) +
+                 "x" + std::to_string(grid->nlon) + " as its grid, but got " +
+                 std::to_string(field.nlat) + "x" + std::to_string(field.nlon)};
+  return computeNodes(*grid).colatitudes;
+}
+
+static int inspectField(const Arguments &arguments) {
+  Result<PlotOptions> options = parsePlotOptions(arguments);
+  if (!options)
+    return failUsage(options.message());
+  Result<int64_t> batch = arguments.getIndex("--batch", 0);
+  if (!batch)
+    return failUsage(batch.message());
+  Result<int64_t> channel = arguments.getIndex("--channel", 0);
+  if (!channel)
+    return failUsage(channel.message());
+  if (!arguments.has("--plot"))
+    return failUsage("expected --plot, but got none");
+  const std::string &path = arguments.operands[0];
+  Result<Array> array = readNpy(path);
+  if (!array)
+    return fail(array.message());
+  Result<SphereField> field = sliceField(*array, *batch, *channel);
+  if (!field)
+    return fail(path + ": " + field.message());
+  Result<std::vector<double>> colatitudes = latitudesOf(*field, arguments);
+  if (!colatitudes)
+    return fail(colatitudes.message());
+  field->colatitudes = *colatitudes;
+  if (Status status =
+          writePng(arguments.get("--plot"), plotField(*field, *options));
+      !status)
+    return fail(status.message());
+  return success;
 }
 
 namespace {
@@ -180,7 +320,17 @@ int main(int argc, char **argv) {
     return print(usage);
   const Command commands[] = {
       {"grid", "grid", {"--npy"}, {"--help"}, inspectGrid},
-      {"filter", "filter", {"--npy"}, {"--help", "--json"}, inspectFilter}};
+      {"filter",
+       "filter",
+       {"--npy", "--plot"},
+       {"--help", "--json"},
+       inspectFilter},
+      {"field",
+       "file",
+       {"--plot", "--projection", "--channel", "--batch", "--title", "--range",
+        "--center", "--grid"},
+       {"--help"},
+       inspectField}};
   for (const Command &command : commands)
     if (name == command.name)
       return runCommand(command, words);

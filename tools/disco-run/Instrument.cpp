@@ -225,8 +225,7 @@ void Verifier::operand(int64_t id, int32_t index, const disco_tensor &tensor) {
 
 void Verifier::end(int64_t id) {
   Row row;
-  const bool known = recordingFailure.empty() && id == current;
-  row.op = known || probe.op ? probe.op : "unknown operation";
+  row.op = probe.op ? probe.op : "unknown operation";
   row.location = probe.location ? locationOf(probe) : "-";
   if (!recordingFailure.empty())
     row.failure = recordingFailure;
@@ -269,6 +268,10 @@ void Verifier::check(Row &row) {
   if (reference::needsNaive(field)) {
     Result<std::vector<Tensor>> computed =
         reference::recompute(*op, recorded, {field});
+    if (!computed) {
+      row.failure = computed.message();
+      return;
+    }
     naive = std::move(*computed);
   }
   row.compared = true;

@@ -16,6 +16,7 @@ using namespace disco;
 using namespace disco::run;
 
 int disco::run::reportError(const std::string &message) {
+  std::fflush(stdout); // keeps the order where both go to one place
   std::fprintf(stderr, "disco-run: error: %s\n", message.c_str());
   return exitError;
 }

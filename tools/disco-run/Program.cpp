@@ -32,12 +32,12 @@ struct TemporaryArtifact {
 
   Status create() {
     const char *base = std::getenv("TMPDIR");
-    folder = std::string(base && *base ? base : "/tmp") + "/disco-run-XXXXXX";
-    if (!::mkdtemp(folder.data())) {
-      Error error{"cannot create '" + folder + "': " + std::strerror(errno)};
-      folder.clear();
-      return error;
-    }
+    const std::string pattern =
+        std::string(base && *base ? base : "/tmp") + "/disco-run-XXXXXX";
+    std::string made = pattern;
+    if (!::mkdtemp(made.data()))
+      return Error{"cannot create '" + pattern + "': " + std::strerror(errno)};
+    folder = made;
     path = folder + "/artifact.so";
     return {};
   }

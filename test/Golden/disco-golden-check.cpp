@@ -1,0 +1,344 @@
+//===- disco-golden-check.cpp - compares tools with reference results -----===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs the tools on every golden case and compares what they write. Prints each
+// failure, the error of each case that is not gated, and last
+// "N passed, M failed, K skipped", where the skipped ones are not gated.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GoldenCases.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <set>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace disco;
+using namespace disco::golden;
+
+static constexpr char usage[] =
+    R"(usage: disco-golden-check KIND... --tables DIR [--data DIR] --tools DIR --work DIR
+
+KIND is what to check, one or more of:
+  grid      disco-inspect grid
+  psi       disco-inspect filter
+  layer     disco-run --layer, with the gradients
+  artifact  disco-run --layer --emit-mlir, disco-compile, disco-run
+
+--tables DIR   the tables; the arrays are beside them unless --data is given
+--data DIR     a folder with the arrays of all cases in full
+--tools DIR    the tools to run
+--work DIR     for what the tools write; made if missing
+
+Exits with 0 only if something was compared and nothing failed.
+)";
+
+namespace {
+
+struct Options {
+  std::set<std::string> kinds;
+  std::string tables, data, tools, work;
+  /// Whether `data` has all rows of psi and all layers.
+  bool full() const { return data != tables; }
+};
+
+/// What a command said, and how it ended.
+struct Outcome {
+  int code = -1;
+  std::string output;
+};
+
+class Checker {
+public:
+  explicit Checker(Options options) : options(std::move(options)) {}
+
+  Status checkGrids();
+  Status checkPsi();
+  Status checkLayers(bool compiled);
+
+  /// Prints the last line; true if something passed and nothing failed.
+  bool finish() const {
+    std::printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
+    return passed > 0 && failed == 0;
+  }
+
+private:
+  Result<double> runGrid(const GridCase &gridCase);
+  Result<double> runPsi(const PsiCase &psiCase);
+  Result<double> runLayer(const ConvCase &convCase);
+  Result<double> runArtifact(const ConvCase &convCase);
+
+  /// Runs a tool to its end; its output is read on failure.
+  Status runTool(const std::string &tool, std::vector<std::string> arguments);
+  /// The worst relative error of the named results of a case.
+  Result<double> compare(const ConvCase &convCase,
+                         const std::vector<std::string> &names);
+  std::string golden(const std::string &name) const {
+    return options.data + "/" + name + ".npy";
+  }
+  /// A fresh path for what a tool is to write.
+  std::string output(const std::string &name) const {
+    std::string path = options.work + "/" + name;
+    unlink(path.c_str());
+    return path;
+  }
+  void record(const std::string &name, const Result<double> &error, double tol,
+              bool gated);
+
+  Options options;
+  int passed = 0, failed = 0, skipped = 0;
+};
+
+} // namespace
+
+void Checker::record(const std::string &name, const Result<double> &error,
+                     double tol, bool gated) {
+  if (!error) {
+    ++failed;
+    std::printf("FAIL %s: %s\n", name.c_str(), error.message().c_str());
+  } else if (!gated) {
+    ++skipped;
+    std::printf("not gated: %s: error %.3g (tolerance %.3g)\n", name.c_str(),
+                *error, tol);
+  } else if (*error <= tol) {
+    ++passed;
+  } else {
+    ++failed;
+    std::printf("FAIL %s: expected the error to be at most %.3g, but got "
+                "%.3g\n",
+                name.c_str(), tol, *error);
+  }
+  std::fflush(stdout);
+}
+
+/// Starts `words` with both outputs in a pipe and waits for its end.
+static Result<Outcome> runCommand(const std::vector<std::string> &words) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+  std::vector<char *> arguments;
+  for (const std::string &word : words)
+    arguments.push_back(const_cast<char *>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+  close(ends[1]);
+  Outcome outcome;
+  char buffer[4096];
+  for (ssize_t size; (size = read(ends[0], buffer, sizeof(buffer))) > 0;)
+    outcome.output.append(buffer, size);
+  close(ends[0]);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child)
+    return Error{"cannot run '" + words[0] + "': " + std::strerror(errno)};
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  return outcome;
+}
+
+Status Checker::runTool(const std::string &tool,
+                        std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), options.tools + "/" + tool);
+  Result<Outcome> outcome = runCommand(arguments);
+  if (!outcome)
+    return outcome.error();
+  if (outcome->code != 0)
+    return Error{tool + " ended with code " + std::to_string(outcome->code) +
+                 ": " + outcome->output};
+  return Status();
+}
+
+Result<double> Checker::runGrid(const GridCase &gridCase) {
+  std::string path = output("grid.npy");
+  if (Status status =
+          runTool("disco-inspect", {"grid", gridCase.grid, "--npy", path});
+      !status)
+    return status.error();
+  Result<Array> got = readNpy(path), wanted = readNpy(golden(gridCase.id));
+  if (!got || !wanted)
+    return got ? wanted.error() : got.error();
+  return largestDifference(*got, *wanted);
+}
+
+Status Checker::checkGrids() {
+  Result<std::vector<GridCase>> cases = readGridCases(options.tables);
+  if (!cases)
+    return cases.error();
+  for (const GridCase &gridCase : *cases)
+    record(gridCase.id, runGrid(gridCase), gridTolerance, /*gated=*/true);
+  return Status();
+}
+
+Result<double> Checker::runPsi(const PsiCase &psiCase) {
+  std::string path = output("psi.npy");
+  if (Status status =
+          runTool("disco-inspect", {"filter", psiCase.filter, "--npy", path});
+      !status)
+    return status.error();
+  Result<Array> got = readNpy(path), wanted = readNpy(golden(psiCase.id));
+  if (!got || !wanted)
+    return got ? wanted.error() : got.error();
+  return psiError(*got, *wanted, psiCase,
+                  options.full() ? std::nullopt : psiCase.rows);
+}
+
+Status Checker::checkPsi() {
+  Result<std::vector<PsiCase>> cases = readPsiCases(options.tables);
+  if (!cases)
+    return cases.error();
+  for (const PsiCase &psiCase : *cases)
+    record(psiCase.id, runPsi(psiCase), psiCase.tol, psiCase.gated);
+  return Status();
+}
+
+Result<double> Checker::compare(const ConvCase &convCase,
+                                const std::vector<std::string> &names) {
+  double worst = 0;
+  for (const std::string &name : names) {
+    Result<Array> got = readNpy(options.work + "/" + name + ".npy");
+    Result<Array> wanted = readNpy(golden(convCase.id + "." + name));
+    if (!got || !wanted)
+      return got ? wanted.error() : got.error();
+    Result<double> error = relativeL2(*got, *wanted);
+    if (!error)
+      return Error{name + ": " + error.message()};
+    worst = std::max(worst, *error);
+  }
+  return worst;
+}
+
+Result<double> Checker::runLayer(const ConvCase &convCase) {
+  std::vector<std::string> names{"y", "gx", "gw"};
+  std::vector<std::string> arguments{
+      "--layer",       convCase.filter,
+      "--groups",      std::to_string(convCase.groups),
+      "--input",       golden(convCase.id + ".x"),
+      "--weight",      golden(convCase.id + ".w"),
+      "--output",      output("y.npy"),
+      "--grad-output", golden(convCase.id + ".gy"),
+      "--grad-input",  output("gx.npy"),
+      "--grad-weight", output("gw.npy")};
+  if (convCase.bias) {
+    arguments.insert(arguments.end(), {"--bias", golden(convCase.id + ".b"),
+                                       "--grad-bias", output("gb.npy")});
+    names.push_back("gb");
+  }
+  if (Status status = runTool("disco-run", arguments); !status)
+    return status.error();
+  return compare(convCase, names);
+}
+
+Result<double> Checker::runArtifact(const ConvCase &convCase) {
+  std::string x = golden(convCase.id + ".x"), w = golden(convCase.id + ".w");
+  std::string b = golden(convCase.id + ".b");
+  std::string module = output("layer.mlir"), artifact = output("layer.so");
+  std::vector<std::string> emit{"--layer",     convCase.filter,
+                                "--groups",    std::to_string(convCase.groups),
+                                "--input",     x,
+                                "--weight",    w,
+                                "--emit-mlir", module};
+  std::vector<std::string> run{artifact, "--entry", "layer", "--input",
+                               x,        "--input", w};
+  if (convCase.bias) {
+    emit.insert(emit.end(), {"--bias", b});
+    run.insert(run.end(), {"--input", b});
+  }
+  run.insert(run.end(), {"--output", output("y.npy")});
+  if (Status status = runTool("disco-run", emit); !status)
+    return status.error();
+  if (Status status =
+          runTool("disco-compile", {module, "-o", artifact, "--target=cpu"});
+      !status)
+    return status.error();
+  if (Status status = runTool("disco-run", run); !status)
+    return status.error();
+  return compare(convCase, {"y"});
+}
+
+Status Checker::checkLayers(bool compiled) {
+  Result<std::vector<ConvCase>> cases = readConvCases(options.tables);
+  if (!cases)
+    return cases.error();
+  for (const ConvCase &convCase : *cases) {
+    if (!options.full() && !convCase.kept)
+      continue;
+    record(convCase.id + (compiled ? " (artifact)" : ""),
+           compiled ? runArtifact(convCase) : runLayer(convCase), convCase.tol,
+           convCase.gated);
+  }
+  return Status();
+}
+
+static int failUsage(const std::string &message) {
+  std::fprintf(stderr, "disco-golden-check: error: %s\n%s", message.c_str(),
+               usage);
+  return 2;
+}
+
+static Result<Options> parseOptions(int argc, char **argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    std::string *value = word == "--tables"  ? &options.tables
+                         : word == "--data"  ? &options.data
+                         : word == "--tools" ? &options.tools
+                         : word == "--work"  ? &options.work
+                                             : nullptr;
+    if (value) {
+      if (++i == argc)
+        return Error{"expected " + word + " to have a value, but got none"};
+      *value = argv[i];
+    } else if (word == "grid" || word == "psi" || word == "layer" ||
+               word == "artifact") {
+      options.kinds.insert(word);
+    } else {
+      return Error{"unknown argument '" + word + "'"};
+    }
+  }
+  if (options.kinds.empty() || options.tables.empty() ||
+      options.tools.empty() || options.work.empty())
+    return Error{"expected a kind, --tables, --tools and --work"};
+  if (options.data.empty())
+    options.data = options.tables;
+  return options;
+}
+
+int main(int argc, char **argv) {
+  Result<Options> options = parseOptions(argc, argv);
+  if (!options)
+    return failUsage(options.message());
+  if (mkdir(options->work.c_str(), 0777) != 0 && errno != EEXIST)
+    return failUsage("cannot make '" + options->work +
+                     "': " + std::strerror(errno));
+  Checker checker(*options);
+  Status status;
+  auto run = [&](const char *kind, auto check) {
+    if (status.ok() && options->kinds.count(kind))
+      status = check();
+  };
+  run("grid", [&] { return checker.checkGrids(); });
+  run("psi", [&] { return checker.checkPsi(); });
+  run("layer", [&] { return checker.checkLayers(/*compiled=*/false); });
+  run("artifact", [&] { return checker.checkLayers(/*compiled=*/true); });
+  if (!status) {
+    std::printf("FAIL %s\n", status.message().c_str());
+    return 1;
+  }
+  return checker.finish() ? 0 : 1;
+}
