@@ -149,9 +149,11 @@ Stage planning::einsumStage(const Problem &p, const Target &target,
   Counts &c = stage.counts;
   const Gemm g = gemmOf(p, order);
   const double e = elementBytes(p);
-  // The smallest tensor tile is 16 x 8 x 16; a CTA covers at most 128 x 128.
+  // The smallest tensor tile is 16 x 8 x 16; a CTA covers at most 128 x 256,
+  // and two of a cluster share the second operand where there are clusters.
   const double tileM = std::min(128.0, padTo(g.m, 16));
-  const double tileN = std::min(128.0, padTo(g.n, 8));
+  const double tileN = std::min(256.0, padTo(g.n, 8));
+  const double sharing = target.has(featureCluster) ? 2 : 1;
   c.usefulFlop = einsumFlop(p, order);
   c.paddedFlop = 2 * padTo(g.m, 16) * padTo(g.n, 8) * padTo(g.k, 16) * g.groups;
   Work work;
@@ -181,10 +183,10 @@ Stage planning::einsumStage(const Problem &p, const Target &target,
                                                           : c.dramReadBytes) +=
         z;
   const double tilesM = ceilDiv(g.m, tileM), tilesN = ceilDiv(g.n, tileN);
+  // From the shared cache, each time that a tile needs them.
   const double operands =
-      (g.m * tilesN + g.n * tilesM) * g.k * g.groups * e; // from L2
-  c.l2Bytes =
-      expanded == Expanded::core ? weightBytes(p) * tilesN : operands + other;
+      (g.m * tilesN + g.n * ceilDiv(tilesM, sharing)) * g.k * g.groups * e;
+  c.l2Bytes = operands + other;
 
   // Operands pass through shared memory once for each tile that uses them.
   const double vector = target[F::vector_bytes];
