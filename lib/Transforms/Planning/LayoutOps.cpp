@@ -122,7 +122,8 @@ bool mlir::disco::isCarriable(Operation *op) {
     return isCarriableGeneric(generic) &&
            llvm::all_of(generic.getDpsInputs(), hasShape);
   return OpTrait::hasElementwiseMappableTraits(op) && isPure(op) &&
-         op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), hasShape) &&
+         op->getNumOperands() > 0 &&
+         llvm::all_of(op->getOperands(), hasShape) &&
          !llvm::all_of(op->getOperands(), isSplatConstant);
 }
 
@@ -193,17 +194,17 @@ static Value carryGeneric(OpBuilder &builder, linalg::GenericOp op,
   SmallVector<AffineMap> maps(op.getNumDpsInputs() + 1, identity);
   SmallVector<utils::IteratorType> iterators(result.getRank(),
                                              utils::IteratorType::parallel);
-  auto copy = linalg::GenericOp::create(
-      builder, op.getLoc(), TypeRange{result},
-      operands.take_front(op.getNumDpsInputs()), ValueRange{empty}, maps,
-      iterators);
+  auto copy =
+      linalg::GenericOp::create(builder, op.getLoc(), TypeRange{result},
+                                operands.take_front(op.getNumDpsInputs()),
+                                ValueRange{empty}, maps, iterators);
   IRMapping mapping;
   op.getRegion().cloneInto(&copy.getRegion(), mapping);
   return copy.getResult(0);
 }
 
-Value mlir::disco::carry(OpBuilder &builder, Operation *op,
-                         ValueRange operands, RankedTensorType result) {
+Value mlir::disco::carry(OpBuilder &builder, Operation *op, ValueRange operands,
+                         RankedTensorType result) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return carryGeneric(builder, generic, operands, result);
   Operation *copy = builder.clone(*op);
@@ -235,8 +236,8 @@ bool mlir::disco::hasZeroPadding(Value value) {
   if (!isCarriable(op) || !mapsZerosToZero(op))
     return false;
   auto generic = dyn_cast<linalg::GenericOp>(op);
-  OperandRange inputs = generic ? OperandRange(generic.getInputs())
-                                : op->getOperands();
+  OperandRange inputs =
+      generic ? OperandRange(generic.getInputs()) : op->getOperands();
   return llvm::all_of(inputs, [](Value input) {
     return isSplatConstant(input) || hasZeroPadding(input);
   });

@@ -128,8 +128,8 @@ struct VerifyPlanPass
       if (!plan)
         continue;
       ++numVerified;
-      isValid &=
-          succeeded(mlir::disco::checkPlan(op, plan, chip, problems, includePlanned));
+      isValid &= succeeded(
+          mlir::disco::checkPlan(op, plan, chip, problems, includePlanned));
     }
     markAllAnalysesPreserved();
     if (!isValid)
