@@ -16,12 +16,12 @@
 
 #include "LayoutOps.h"
 #include "PlanChecks.h"
+#include "disco/Dialect/Disco/Matchers.h"
 #include "disco/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -103,8 +103,9 @@ private:
 
 } // namespace
 
+/// Splats are made anew in any layout.
 static bool isConstant(Value value) {
-  return matchPattern(value, m_Constant());
+  return isa_and_nonnull<SplatElementsAttr>(getConstant(value));
 }
 
 LayoutChooser::LayoutChooser(ModuleOp module) {
@@ -353,8 +354,8 @@ void LayoutRewriter::rebuildElementwise(Operation *op, Layout layout) {
   SmallVector<Value> operands;
   for (OpOperand &use : op->getOpOperands()) {
     auto type = cast<RankedTensorType>(use.get().getType());
-    SplatElementsAttr splat;
-    if (matchPattern(use.get(), m_Constant(&splat))) {
+    if (auto splat =
+            dyn_cast_or_null<SplatElementsAttr>(getConstant(use.get()))) {
       auto constant = splat.resizeSplat(getPhysicalType(type, layout));
       operands.push_back(
           arith::ConstantOp::create(builder, op->getLoc(), constant));

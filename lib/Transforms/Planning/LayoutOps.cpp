@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "LayoutOps.h"
+#include "disco/Dialect/Disco/Matchers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::disco;
@@ -93,8 +93,7 @@ Value mlir::disco::convertLayout(OpBuilder &builder, Location loc, Value value,
 //===----------------------------------------------------------------------===//
 
 static bool isSplatConstant(Value value) {
-  SplatElementsAttr splat;
-  return matchPattern(value, m_Constant(&splat));
+  return isa_and_nonnull<SplatElementsAttr>(getConstant(value));
 }
 
 /// All maps are identities, no index is read and the init is not.
@@ -159,9 +158,7 @@ static bool bodyMapsZerosToZero(linalg::GenericOp op) {
     known[argument] = builder.getZeroAttr(argument.getType());
   auto get = [&](Value value) {
     Attribute attr = known.lookup(value);
-    if (!attr)
-      (void)matchPattern(value, m_Constant(&attr));
-    return attr;
+    return attr ? attr : getConstant(value);
   };
   for (Operation &inner : body.without_terminator()) {
     SmallVector<Attribute> operands;
@@ -179,10 +176,8 @@ bool mlir::disco::mapsZerosToZero(Operation *op) {
   Builder builder(op->getContext());
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
-    Attribute attr;
-    if (!matchPattern(operand, m_Constant(&attr)))
-      attr = builder.getZeroAttr(operand.getType());
-    operands.push_back(attr);
+    Attribute attr = getConstant(operand);
+    operands.push_back(attr ? attr : builder.getZeroAttr(operand.getType()));
   }
   return isZero(foldOne(op, operands));
 }
@@ -225,14 +220,11 @@ bool mlir::disco::hasZeroPadding(Value value) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return conv.getPlanAttr() &&
            conv.getPlanAttr().getOutLayout() == Layout::c8;
-  if (auto pack = dyn_cast<linalg::PackOp>(op)) {
-    Attribute padding;
+  if (auto pack = dyn_cast<linalg::PackOp>(op))
     return !pack.getPaddingValue() ||
-           (matchPattern(pack.getPaddingValue(), m_Constant(&padding)) &&
-            isZero(padding));
-  }
-  if (SplatElementsAttr splat; matchPattern(value, m_Constant(&splat)))
-    return isZero(splat);
+           isZero(getConstant(pack.getPaddingValue()));
+  if (isSplatConstant(value))
+    return isZero(getConstant(value));
   if (!isCarriable(op) || !mapsZerosToZero(op))
     return false;
   auto generic = dyn_cast<linalg::GenericOp>(op);
@@ -258,12 +250,10 @@ struct FoldPackOfUnpack : OpRewritePattern<linalg::PackOp> {
         pack.getOuterDimsPerm() != unpack.getOuterDimsPerm() ||
         pack.getStaticInnerTiles() != unpack.getStaticInnerTiles())
       return rewriter.notifyMatchFailure(pack, "the layouts differ");
-    if (pack.getPaddingValue()) {
-      Attribute padding;
-      if (!matchPattern(pack.getPaddingValue(), m_Constant(&padding)) ||
-          !isZero(padding) || !hasZeroPadding(unpack.getSource()))
-        return rewriter.notifyMatchFailure(pack, "the padding may differ");
-    }
+    if (pack.getPaddingValue() &&
+        (!isZero(getConstant(pack.getPaddingValue())) ||
+         !hasZeroPadding(unpack.getSource())))
+      return rewriter.notifyMatchFailure(pack, "the padding may differ");
     rewriter.replaceOp(pack, unpack.getSource());
     return success();
   }

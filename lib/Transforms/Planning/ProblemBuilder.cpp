@@ -8,8 +8,8 @@
 
 #include "ProblemBuilder.h"
 #include "TableCounts.h"
+#include "disco/Dialect/Disco/Matchers.h"
 
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -55,8 +55,8 @@ static std::vector<const void *> getIdentity(Operation *definition) {
       assemble.getFormatAttr().getAsOpaquePointer(),
       assemble.getType().getAsOpaquePointer()};
   for (Value table : assemble.getTables()) {
-    Attribute constant;
-    if (!matchPattern(table, m_Constant(&constant)))
+    Attribute constant = getConstant(table);
+    if (!constant)
       return {};
     identity.push_back(constant.getAsOpaquePointer());
   }
