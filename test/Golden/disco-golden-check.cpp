@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GoldenCases.h"
+#include "Precision.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -36,6 +37,7 @@ KIND is what to check, one or more of:
   psi       disco-inspect filter
   layer     disco-run --layer, with the gradients
   artifact  disco-run --layer --emit-mlir, disco-compile, disco-run
+  narrow    the same in f32, f16 and bf16, by the accuracy rule of the type
 
 --tables DIR   the tables; the arrays are beside them unless --data is given
 --data DIR     a folder with the arrays of all cases in full
@@ -67,6 +69,7 @@ public:
   Status checkGrids();
   Status checkPsi();
   Status checkLayers(bool compiled);
+  Status checkNarrow();
 
   /// Prints the last line; true if something passed and nothing failed.
   bool finish() const {
@@ -79,6 +82,10 @@ private:
   Result<double> runPsi(const PsiCase &psiCase);
   Result<double> runLayer(const ConvCase &convCase);
   Result<double> runArtifact(const ConvCase &convCase);
+  Result<PrecisionError> runNarrow(const ConvCase &convCase, DType dtype);
+  /// Compiles and runs the layer on these files; writes y.npy.
+  Status compileAndRun(const ConvCase &convCase, const std::string &x,
+                       const std::string &w, const std::string &b);
 
   /// Runs a tool to its end; its output is read on failure.
   Status runTool(const std::string &tool, std::vector<std::string> arguments);
@@ -244,9 +251,8 @@ Result<double> Checker::runLayer(const ConvCase &convCase) {
   return compare(convCase, names);
 }
 
-Result<double> Checker::runArtifact(const ConvCase &convCase) {
-  std::string x = golden(convCase.id + ".x"), w = golden(convCase.id + ".w");
-  std::string b = golden(convCase.id + ".b");
+Status Checker::compileAndRun(const ConvCase &convCase, const std::string &x,
+                              const std::string &w, const std::string &b) {
   std::string module = output("layer.mlir"), artifact = output("layer.so");
   std::vector<std::string> emit{"--layer",     convCase.filter,
                                 "--groups",    std::to_string(convCase.groups),
@@ -260,15 +266,66 @@ Result<double> Checker::runArtifact(const ConvCase &convCase) {
     run.insert(run.end(), {"--input", b});
   }
   run.insert(run.end(), {"--output", output("y.npy")});
-  if (Status status = runTool("disco-run", emit); !status)
-    return status.error();
+  Status status = runTool("disco-run", emit);
+  if (status)
+    status = runTool("disco-compile", {module, "-o", artifact, "--target=cpu"});
+  return status ? runTool("disco-run", run) : status;
+}
+
+Result<double> Checker::runArtifact(const ConvCase &convCase) {
   if (Status status =
-          runTool("disco-compile", {module, "-o", artifact, "--target=cpu"});
+          compileAndRun(convCase, golden(convCase.id + ".x"),
+                        golden(convCase.id + ".w"), golden(convCase.id + ".b"));
       !status)
     return status.error();
-  if (Status status = runTool("disco-run", run); !status)
-    return status.error();
   return compare(convCase, {"y"});
+}
+
+Result<PrecisionError> Checker::runNarrow(const ConvCase &convCase,
+                                          DType dtype) {
+  NarrowLayer layer;
+  layer.filter = convCase.filter;
+  layer.groups = convCase.groups;
+  std::string x = output("x.npy"), w = output("w.npy"), b = output("b.npy");
+  Result<Array> array = convertNpy(golden(convCase.id + ".x"), dtype, x);
+  if (!array)
+    return array.error();
+  layer.x = std::move(*array);
+  array = convertNpy(golden(convCase.id + ".w"), dtype, w);
+  if (!array)
+    return array.error();
+  layer.w = std::move(*array);
+  if (convCase.bias) {
+    array = convertNpy(golden(convCase.id + ".b"), dtype, b);
+    if (!array)
+      return array.error();
+    layer.b = std::move(*array);
+  }
+  if (Status status = compileAndRun(convCase, x, w, b); !status)
+    return status.error();
+  Result<Array> y = readNpy(options.work + "/y.npy");
+  if (!y)
+    return y.error();
+  return precisionError(layer, *y);
+}
+
+Status Checker::checkNarrow() {
+  Result<std::vector<ConvCase>> cases = readConvCases(options.tables);
+  if (!cases)
+    return cases.error();
+  for (const ConvCase &convCase : *cases) {
+    if (!options.full() && !convCase.kept)
+      continue;
+    for (DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+      std::string name = convCase.id + " (" + std::string(nameOf(dtype)) + ")";
+      Result<PrecisionError> error = runNarrow(convCase, dtype);
+      record(name,
+             error ? Result<double>(error->error)
+                   : Result<double>(error.error()),
+             error ? error->bound : 0, /*gated=*/true);
+    }
+  }
+  return Status();
 }
 
 Status Checker::checkLayers(bool compiled) {
@@ -305,7 +362,7 @@ static Result<Options> parseOptions(int argc, char **argv) {
         return Error{"expected " + word + " to have a value, but got none"};
       *value = argv[i];
     } else if (word == "grid" || word == "psi" || word == "layer" ||
-               word == "artifact") {
+               word == "artifact" || word == "narrow") {
       options.kinds.insert(word);
     } else {
       return Error{"unknown argument '" + word + "'"};
@@ -336,6 +393,7 @@ int main(int argc, char **argv) {
   run("psi", [&] { return checker.checkPsi(); });
   run("layer", [&] { return checker.checkLayers(/*compiled=*/false); });
   run("artifact", [&] { return checker.checkLayers(/*compiled=*/true); });
+  run("narrow", [&] { return checker.checkNarrow(); });
   if (!status) {
     std::printf("FAIL %s\n", status.message().c_str());
     return 1;

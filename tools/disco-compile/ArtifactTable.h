@@ -29,6 +29,7 @@ struct TensorInfo {
 struct EntryInfo {
   std::string name, plan;
   std::vector<TensorInfo> inputs, outputs;
+  std::vector<std::string> checks; // messages, see disco-check-tables
 
   int64_t numOutputDims() const;
 };

@@ -52,6 +52,9 @@ private:
   Function *define(const Twine &name, Type *result, unsigned numArguments);
   SmallVector<Value *> loadPointers(IRBuilder<> &builder, Value *array,
                                     unsigned count);
+  Value *rankOneDescriptor(IRBuilder<> &builder, Value *data, int64_t size);
+  void emitChecks(IRBuilder<> &builder, const EntryInfo &info,
+                  Function *function);
   Function *runFunction(const EntryInfo &info);
   Function *workspaceFunction(const EntryInfo &info);
   Function *shapesFunction(const EntryInfo &info);
@@ -122,11 +125,65 @@ SmallVector<Value *> TableEmitter::loadPointers(IRBuilder<> &builder,
   return loaded;
 }
 
+/// A pointer to the descriptor of `size` dense elements at `data`.
+Value *TableEmitter::rankOneDescriptor(IRBuilder<> &builder, Value *data,
+                                       int64_t size) {
+  auto *type =
+      StructType::get(context, {pointer, pointer, i64, ArrayType::get(i64, 1),
+                                ArrayType::get(i64, 1)});
+  Value *descriptor = builder.CreateAlloca(type);
+  Value *fields[] = {data, data, number64(0), number64(size), number64(1)};
+  for (auto [index, field] : llvm::enumerate(fields))
+    builder.CreateStore(field,
+                        builder.CreateStructGEP(type, descriptor, index));
+  return descriptor;
+}
+
+/// Checks tables; returns from `function` with a message when one is wrong.
+void TableEmitter::emitChecks(IRBuilder<> &builder, const EntryInfo &info,
+                              Function *function) {
+  if (info.checks.empty())
+    return;
+  Value *result = builder.CreateAlloca(ArrayType::get(i64, 3));
+  SmallVector<Value *> arguments =
+      loadPointers(builder, function->getArg(0), info.inputs.size());
+  arguments.push_back(rankOneDescriptor(builder, result, 3));
+  builder.CreateCall(
+      declare("_mlir_ciface_" + info.name + mlir::disco::kCheckTablesSuffix,
+              Type::getVoidTy(context), arguments.size()),
+      arguments);
+  auto load = [&](unsigned field) -> Value * {
+    return builder.CreateLoad(
+        i64, builder.CreateConstInBoundsGEP1_64(i64, result, field));
+  };
+  Value *failed = load(0);
+  auto *fine = BasicBlock::Create(context, "fine", function);
+  SwitchInst *choice = builder.CreateSwitch(failed, fine, info.checks.size());
+  constexpr int64_t size = 256;
+  auto *snprintfType =
+      FunctionType::get(i32, {pointer, i64, pointer}, /*isVarArg=*/true);
+  for (auto [number, message] : llvm::enumerate(info.checks)) {
+    auto *wrong = BasicBlock::Create(context, "wrong", function);
+    choice->addCase(cast<ConstantInt>(number64(number)), wrong);
+    builder.SetInsertPoint(wrong);
+    Value *buffer =
+        builder.CreateAlloca(ArrayType::get(Type::getInt8Ty(context), size));
+    builder.CreateCall(
+        module.getOrInsertFunction("snprintf", snprintfType),
+        {buffer, number64(size), text(message), load(1), load(2)});
+    builder.CreateCall(declare("disco_raise", Type::getVoidTy(context), 1),
+                       {buffer});
+    builder.CreateRet(number32(DISCO_INVALID_ARGUMENT));
+  }
+  builder.SetInsertPoint(fine);
+}
+
 /// int32_t run(void *const *args)
 Function *TableEmitter::runFunction(const EntryInfo &info) {
   unsigned count = info.inputs.size() + info.outputs.size() + 1;
   Function *function = define("disco_run." + info.name, i32, 1);
   IRBuilder<> builder(&function->getEntryBlock());
+  emitChecks(builder, info, function);
   Function *callee =
       declare("_mlir_ciface_" + info.name, Type::getVoidTy(context), count);
   builder.CreateCall(callee, loadPointers(builder, function->getArg(0), count));
@@ -163,15 +220,8 @@ Function *TableEmitter::shapesFunction(const EntryInfo &info) {
   unsigned count = info.inputs.size();
   Function *function = define("disco_output_shapes." + info.name, i32, 2);
   IRBuilder<> builder(&function->getEntryBlock());
-  auto *descriptorType =
-      StructType::get(context, {pointer, pointer, i64, ArrayType::get(i64, 1),
-                                ArrayType::get(i64, 1)});
-  Value *descriptor = builder.CreateAlloca(descriptorType);
-  Value *fields[] = {function->getArg(1), function->getArg(1), number64(0),
-                     number64(info.numOutputDims()), number64(1)};
-  for (auto [index, field] : llvm::enumerate(fields))
-    builder.CreateStore(
-        field, builder.CreateStructGEP(descriptorType, descriptor, index));
+  Value *descriptor =
+      rankOneDescriptor(builder, function->getArg(1), info.numOutputDims());
   Function *callee =
       declare("_mlir_ciface_" + info.name + mlir::disco::kOutputShapesSuffix,
               Type::getVoidTy(context), count + 1);

@@ -43,7 +43,7 @@ static std::vector<TensorInfo> readTensors(DictionaryAttr entry,
   return tensors;
 }
 
-void disco::compile::readTables(ModuleOp module, ArtifactInfo &info) {
+void ::disco::compile::readTables(ModuleOp module, ArtifactInfo &info) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     auto entry =
         function->getAttrOfType<DictionaryAttr>(mlir::disco::kEntryAttr);
@@ -56,6 +56,9 @@ void disco::compile::readTables(ModuleOp module, ArtifactInfo &info) {
     added.plan = entry.getAs<StringAttr>("plan").str();
     added.inputs = readTensors(entry, "inputs", "input_dims");
     added.outputs = readTensors(entry, "outputs", "output_dims");
+    if (auto checks = entry.getAs<ArrayAttr>("checks"))
+      for (auto message : checks.getAsRange<StringAttr>())
+        added.checks.push_back(message.str());
   }
   auto probes = module->getAttrOfType<ArrayAttr>(mlir::disco::kProbesAttr);
   if (!probes)

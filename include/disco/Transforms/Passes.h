@@ -24,11 +24,13 @@ namespace mlir::disco {
 
 /// The attribute of a function that is an entry of the artifact: a dictionary
 /// of `inputs` and `outputs` (arrays of tensor types), `input_dims` and
-/// `output_dims` (arrays of integer arrays) and `plan` (text).
+/// `output_dims` (arrays of integer arrays), `plan` (text) and, where tables
+/// are checked, `checks` (messages).
 constexpr llvm::StringLiteral kEntryAttr = "disco.entry";
 /// Names of the functions that go with an entry.
 constexpr llvm::StringLiteral kOutputShapesSuffix = "_output_shapes";
 constexpr llvm::StringLiteral kWorkspaceBytesSuffix = "_workspace_bytes";
+constexpr llvm::StringLiteral kCheckTablesSuffix = "_check_tables";
 
 /// The attribute of a module that lists its probes: an array of dictionaries of
 /// `op`, `location`, `attributes` (texts), `operands` and `results` (numbers).
@@ -39,6 +41,10 @@ struct CpuPipelineOptions : public PassPipelineOptions<CpuPipelineOptions> {
       *this, "instrument",
       llvm::cl::desc("Report every operation to the runtime"),
       llvm::cl::init(false)};
+  Option<bool> checkTables{
+      *this, "check-tables",
+      llvm::cl::desc("Check index tables that are arguments when run"),
+      llvm::cl::init(true)};
 };
 
 /// From disco operations on tensors to the LLVM dialect, for the host.

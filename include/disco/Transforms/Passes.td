@@ -34,6 +34,20 @@ def PrepareEntriesPass : Pass<"disco-prepare-entries", "::mlir::ModuleOp"> {
     "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CheckTablesPass : Pass<"disco-check-tables", "::mlir::ModuleOp"> {
+  let summary = "check index tables that are arguments when run";
+  let description = [{
+    For every entry with `disco.assemble` on tables that are its arguments
+    `@<entry>_check_tables(inputs, memref<3xi64>)` is generated, which the
+    artifact calls first. It stores the number of the first check that fails, or
+    -1, and the position and value of the element. The attribute `disco.entry`
+    gets the messages, `checks`. Tables that are computed are not checked.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def MaterializeFiltersPass : Pass<"disco-materialize-filters", "::mlir::ModuleOp"> {
   let summary = "evaluate filters and tables into tensors";
   let description = [{

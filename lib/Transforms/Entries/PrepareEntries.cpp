@@ -141,7 +141,8 @@ static ArrayAttr toAttr(Builder &builder, ArrayRef<SmallVector<int64_t>> dims) {
 
 static LogicalResult prepare(func::FuncOp function, SymbolTable &symbols) {
   std::string shapesName = (function.getName() + kOutputShapesSuffix).str();
-  for (StringRef suffix : {kOutputShapesSuffix, kWorkspaceBytesSuffix}) {
+  for (StringRef suffix :
+       {kOutputShapesSuffix, kWorkspaceBytesSuffix, kCheckTablesSuffix}) {
     std::string name = (function.getName() + suffix).str();
     if (Operation *other = symbols.lookup(name)) {
       InFlightDiagnostic diag = function.emitOpError()

@@ -8,6 +8,7 @@
 
 #include "HostTensor.h"
 
+#include "disco/Dialect/Disco/Disco.h"
 #include "disco/Dialect/Disco/Matchers.h"
 #include "disco/Support/DType.h"
 

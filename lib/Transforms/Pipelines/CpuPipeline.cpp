@@ -35,11 +35,15 @@ static void addTensorPasses(OpPassManager &manager,
   select.target = "cpu";
   manager.addPass(createSelectKernelPass(select));
   manager.addPass(createPrepareEntriesPass());
+  if (options.checkTables)
+    manager.addPass(createCheckTablesPass());
   manager.addPass(createMaterializeFiltersPass());
   manager.addPass(createCSEPass());
   if (options.instrument)
     manager.addPass(createInstrumentPass());
   manager.addPass(createLowerToLoopsPass());
+  // Sizes in terms of arguments, as the workspace needs them.
+  manager.addPass(memref::createResolveShapedTypeResultDimsPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
 }
@@ -48,7 +52,6 @@ static void addTensorPasses(OpPassManager &manager,
 static void addBufferPasses(OpPassManager &manager) {
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
   manager.addPass(bufferization::createOneShotBufferizePass());
-  manager.addPass(memref::createResolveShapedTypeResultDimsPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createPlanWorkspacePass());
@@ -76,8 +79,8 @@ static void addLoopPasses(OpPassManager &manager) {
 
 static void addLLVMPasses(OpPassManager &manager) {
   manager.addPass(createSCFToControlFlowPass());
-  manager.addPass(createConvertMathToLibmPass());
   manager.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
+  manager.addPass(createConvertMathToLibmPass());
   manager.addPass(createConvertToLLVMPass());
   manager.addPass(createReconcileUnrealizedCastsPass());
   manager.addPass(createCanonicalizerPass());
