@@ -197,7 +197,8 @@ FailureOr<SelectionOptions> SelectKernelPass::getOptions() {
                                 << forceFields;
   if (assumedBatch < 1)
     return module.emitOpError()
-           << "expected assumed-batch to be positive, but got " << assumedBatch;
+           << "expected assumed-batch to be positive, but got "
+           << int64_t(assumedBatch);
   options.family = forceFamily;
   options.fields = forceFields;
   options.provider = *provider;

@@ -16,6 +16,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/ToolOutputFile.h"
 
+#include <cmath>
+
 namespace mlir::disco {
 #define GEN_PASS_DEF_EXPLAINPASS
 #include "disco/Transforms/Passes.h.inc"
