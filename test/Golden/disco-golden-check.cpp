@@ -13,7 +13,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "GoldenCases.h"
-#include "Precision.h"
+
+#include "disco/Filter/SphereOperator.h"
+#include "disco/Runtime/Accuracy.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -37,7 +39,7 @@ KIND is what to check, one or more of:
   psi       disco-inspect filter
   layer     disco-run --layer, with the gradients
   artifact  disco-run --layer --emit-mlir, disco-compile, disco-run
-  narrow    the same in f32, f16 and bf16, by the accuracy rule of the type
+  dtypes    the same in f32, f16 and bf16, by the rule of accuracy
 
 --tables DIR   the tables; the arrays are beside them unless --data is given
 --data DIR     a folder with the arrays of all cases in full
@@ -69,7 +71,7 @@ public:
   Status checkGrids();
   Status checkPsi();
   Status checkLayers(bool compiled);
-  Status checkNarrow();
+  Status checkDTypes();
 
   /// Prints the last line; true if something passed and nothing failed.
   bool finish() const {
@@ -82,10 +84,12 @@ private:
   Result<double> runPsi(const PsiCase &psiCase);
   Result<double> runLayer(const ConvCase &convCase);
   Result<double> runArtifact(const ConvCase &convCase);
-  Result<PrecisionError> runNarrow(const ConvCase &convCase, DType dtype);
-  /// Compiles and runs the layer on these files; writes y.npy.
+  Status runDType(const ConvCase &convCase, DType dtype);
+  /// Emits a layer as a module, compiles it and runs it on these arrays.
   Status compileAndRun(const ConvCase &convCase, const std::string &x,
-                       const std::string &w, const std::string &b);
+                       const std::string &w, const std::string &b,
+                       const std::string &y);
+  void record(const std::string &name, const Status &status);
 
   /// Runs a tool to its end; its output is read on failure.
   Status runTool(const std::string &tool, std::vector<std::string> arguments);
@@ -127,6 +131,13 @@ void Checker::record(const std::string &name, const Result<double> &error,
                 "%.3g\n",
                 name.c_str(), tol, *error);
   }
+  std::fflush(stdout);
+}
+
+void Checker::record(const std::string &name, const Status &status) {
+  status ? ++passed : ++failed;
+  if (!status)
+    std::printf("FAIL %s: %s\n", name.c_str(), status.message().c_str());
   std::fflush(stdout);
 }
 
@@ -252,7 +263,8 @@ Result<double> Checker::runLayer(const ConvCase &convCase) {
 }
 
 Status Checker::compileAndRun(const ConvCase &convCase, const std::string &x,
-                              const std::string &w, const std::string &b) {
+                              const std::string &w, const std::string &b,
+                              const std::string &y) {
   std::string module = output("layer.mlir"), artifact = output("layer.so");
   std::vector<std::string> emit{"--layer",     convCase.filter,
                                 "--groups",    std::to_string(convCase.groups),
@@ -265,66 +277,87 @@ Status Checker::compileAndRun(const ConvCase &convCase, const std::string &x,
     emit.insert(emit.end(), {"--bias", b});
     run.insert(run.end(), {"--input", b});
   }
-  run.insert(run.end(), {"--output", output("y.npy")});
-  Status status = runTool("disco-run", emit);
-  if (status)
-    status = runTool("disco-compile", {module, "-o", artifact, "--target=cpu"});
-  return status ? runTool("disco-run", run) : status;
+  run.insert(run.end(), {"--output", y});
+  if (Status status = runTool("disco-run", emit); !status)
+    return status;
+  if (Status status =
+          runTool("disco-compile", {module, "-o", artifact, "--target=cpu"});
+      !status)
+    return status;
+  return runTool("disco-run", run);
 }
 
 Result<double> Checker::runArtifact(const ConvCase &convCase) {
-  if (Status status =
-          compileAndRun(convCase, golden(convCase.id + ".x"),
-                        golden(convCase.id + ".w"), golden(convCase.id + ".b"));
+  if (Status status = compileAndRun(
+          convCase, golden(convCase.id + ".x"), golden(convCase.id + ".w"),
+          golden(convCase.id + ".b"), output("y.npy"));
       !status)
     return status.error();
   return compare(convCase, {"y"});
 }
 
-Result<PrecisionError> Checker::runNarrow(const ConvCase &convCase,
-                                          DType dtype) {
-  NarrowLayer layer;
-  layer.filter = convCase.filter;
-  layer.groups = convCase.groups;
-  std::string x = output("x.npy"), w = output("w.npy"), b = output("b.npy");
-  Result<Array> array = convertNpy(golden(convCase.id + ".x"), dtype, x);
-  if (!array)
-    return array.error();
-  layer.x = std::move(*array);
-  array = convertNpy(golden(convCase.id + ".w"), dtype, w);
-  if (!array)
-    return array.error();
-  layer.w = std::move(*array);
-  if (convCase.bias) {
-    array = convertNpy(golden(convCase.id + ".b"), dtype, b);
+Status Checker::runDType(const ConvCase &convCase, DType dtype) {
+  using namespace disco::reference;
+  std::vector<std::string> paths;
+  std::vector<Tensor> tensors;
+  for (std::string name : {"x", "w", "b"}) {
+    paths.push_back(output(name + ".npy"));
+    tensors.emplace_back();
+    if (name == "b" && !convCase.bias)
+      continue;
+    Result<Array> array = readNpy(golden(convCase.id + "." + name));
     if (!array)
       return array.error();
-    layer.b = std::move(*array);
+    tensors.back() = Tensor::from(*array);
+    Result<Array> rounded = tensors.back().to(dtype);
+    if (!rounded)
+      return rounded.error();
+    if (Status status = writeNpy(paths.back(), *rounded); !status)
+      return status;
   }
-  if (Status status = compileAndRun(convCase, x, w, b); !status)
-    return status.error();
-  Result<Array> y = readNpy(options.work + "/y.npy");
-  if (!y)
-    return y.error();
-  return precisionError(layer, *y);
+  std::string path = output("y.npy");
+  if (Status status =
+          compileAndRun(convCase, paths[0], paths[1], paths[2], path);
+      !status)
+    return status;
+  Result<Array> got = readNpy(path);
+  if (!got)
+    return got.error();
+  if (got->dtype != dtype || got->numElements() == 0)
+    return Error{"expected elements of " + std::string(nameOf(dtype)) +
+                 ", but got " + describe(got->dtype, got->shape)};
+
+  Result<filter::SphereFilter> filter =
+      filter::parseSphereFilter(convCase.filter);
+  if (!filter)
+    return filter.error();
+  Result<filter::SphereOperator> sphere = filter::buildOperator(*filter);
+  if (!sphere)
+    return sphere.error();
+  const Operator psi = Operator::fromSphere(*sphere);
+  ConvOptions conv;
+  conv.groups = convCase.groups;
+  const Tensor *bias = convCase.bias ? &tensors[2] : nullptr;
+  Result<Tensor> exact =
+      reference::conv(psi, tensors[0], tensors[1], bias, nullptr, conv);
+  Result<Tensor> naive = reference::conv(psi, tensors[0], tensors[1], bias,
+                                         nullptr, conv, {dtype});
+  if (!exact || !naive)
+    return exact ? naive.error() : exact.error();
+  const Tensor naiveRounded = naive->rounded(dtype);
+  return checkAccuracy(*exact, Tensor::from(*got), dtype,
+                       needsNaive(dtype) ? &naiveRounded : nullptr);
 }
 
-Status Checker::checkNarrow() {
+Status Checker::checkDTypes() {
   Result<std::vector<ConvCase>> cases = readConvCases(options.tables);
   if (!cases)
     return cases.error();
-  for (const ConvCase &convCase : *cases) {
-    if (!options.full() && !convCase.kept)
-      continue;
-    for (DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-      std::string name = convCase.id + " (" + std::string(nameOf(dtype)) + ")";
-      Result<PrecisionError> error = runNarrow(convCase, dtype);
-      record(name,
-             error ? Result<double>(error->error)
-                   : Result<double>(error.error()),
-             error ? error->bound : 0, /*gated=*/true);
-    }
-  }
+  for (const ConvCase &convCase : *cases)
+    for (DType dtype : {DType::f32, DType::f16, DType::bf16})
+      if (options.full() || convCase.kept)
+        record(convCase.id + " (artifact, " + std::string(nameOf(dtype)) + ")",
+               runDType(convCase, dtype));
   return Status();
 }
 
@@ -362,7 +395,7 @@ static Result<Options> parseOptions(int argc, char **argv) {
         return Error{"expected " + word + " to have a value, but got none"};
       *value = argv[i];
     } else if (word == "grid" || word == "psi" || word == "layer" ||
-               word == "artifact" || word == "narrow") {
+               word == "artifact" || word == "dtypes") {
       options.kinds.insert(word);
     } else {
       return Error{"unknown argument '" + word + "'"};
@@ -393,7 +426,7 @@ int main(int argc, char **argv) {
   run("psi", [&] { return checker.checkPsi(); });
   run("layer", [&] { return checker.checkLayers(/*compiled=*/false); });
   run("artifact", [&] { return checker.checkLayers(/*compiled=*/true); });
-  run("narrow", [&] { return checker.checkNarrow(); });
+  run("dtypes", [&] { return checker.checkDTypes(); });
   if (!status) {
     std::printf("FAIL %s\n", status.message().c_str());
     return 1;

@@ -13,9 +13,9 @@
 // CHECK-DAG:     %[[F16:.*]] = arith.constant dense_resource<disco_f16_{{[0-9a-f]+}}> : tensor<{{[0-9]+}}x4xf16>
 // CHECK-NOT:     arith.constant
 // CHECK-NOT:     disco.filter
-// CHECK:         disco.contract %{{.*}}, (%[[OFFSETS]], %[[ARCS]], %[[F32]]) storage <arcs, <sphere, 4, 6x8 -> 6x8>>
-// CHECK:         disco.conv %{{.*}}, (%[[OFFSETS]], %[[ARCS]], %[[F32]]), %{{.*}} storage <arcs, <sphere, 4, 6x8 -> 6x8>>
-// CHECK:         disco.contract %{{.*}}, (%[[OFFSETS]], %[[ARCS]], %[[F16]]) storage <arcs, <sphere, 4, 6x8 -> 6x8>>
+// CHECK:         disco.contract %{{.*}}, (%[[OFFSETS]], %[[ARCS]], %[[F32]]) storage <arcs, !disco.psi<sphere, 4, 6x8 -> 6x8>>
+// CHECK:         disco.conv %{{.*}}, (%[[OFFSETS]], %[[ARCS]], %[[F32]]), %{{.*}} storage <arcs, !disco.psi<sphere, 4, 6x8 -> 6x8>>
+// CHECK:         disco.contract %{{.*}}, (%[[OFFSETS]], %[[ARCS]], %[[F16]]) storage <arcs, !disco.psi<sphere, 4, 6x8 -> 6x8>>
 #f = #disco.sphere_filter<harmonic, [2, 2], cutoff = 6e-1, in = #disco.grid<legendre_gauss, 6x8>, out = #disco.grid<legendre_gauss, 6x8>>
 func.func @shared(%x: tensor<1x2x6x8xf32>, %h: tensor<1x2x6x8xf16>, %w: tensor<3x2x4xf32>) -> (tensor<1x2x4x6x8xf32>, tensor<1x3x6x8xf32>, tensor<1x2x4x6x8xf16>) {
   %p = disco.filter #f -> !disco.psi<sphere, 4, 6x8 -> 6x8>
@@ -31,8 +31,8 @@ func.func @shared(%x: tensor<1x2x6x8xf32>, %h: tensor<1x2x6x8xf16>, %w: tensor<3
 // The adjoint of a sphere is a sphere, transposed; two adjoints are none.
 
 // CHECK-LABEL: func.func @adjoint(
-// CHECK:         disco.contract_sum %{{.*}}, ({{.*}}) storage <arcs, <sphere, 4, 3x4 -> 6x8>> :
-// CHECK:         disco.contract %{{.*}}, ({{.*}}) storage <arcs, <sphere, 4, 6x8 -> 3x4>> :
+// CHECK:         disco.contract_sum %{{.*}}, ({{.*}}) storage <arcs, !disco.psi<sphere, 4, 3x4 -> 6x8>> :
+// CHECK:         disco.contract %{{.*}}, ({{.*}}) storage <arcs, !disco.psi<sphere, 4, 6x8 -> 3x4>> :
 #f = #disco.sphere_filter<harmonic, [2, 2], cutoff = 6e-1, in = #disco.grid<legendre_gauss, 6x8>, out = #disco.grid<legendre_gauss, 3x4>>
 func.func @adjoint(%z: tensor<1x2x4x3x4xf64>, %x: tensor<1x2x6x8xf64>) -> (tensor<1x2x6x8xf64>, tensor<1x2x4x3x4xf64>) {
   %p = disco.filter #f -> !disco.psi<sphere, 4, 6x8 -> 3x4>
@@ -52,8 +52,8 @@ func.func @adjoint(%z: tensor<1x2x4x3x4xf64>, %x: tensor<1x2x6x8xf64>) -> (tenso
 // CHECK-SAME:    %{{.*}}, %[[I:.*]]: tensor<2x3xi64>, %[[V:.*]]: tensor<2x3x5xf32>)
 // CHECK:         %[[ROUNDED:.*]] = linalg.generic {{.*}} ins(%[[V]] : tensor<2x3x5xf32>)
 // CHECK:           arith.truncf %{{.*}} : f32 to bf16
-// CHECK:         disco.contract %{{.*}}, (%[[I]], %[[ROUNDED]]) storage <table, <table<3>, 5, 4 -> 2>> :
-// CHECK:         disco.contract_sum %{{.*}}, (%[[I]], %[[ROUNDED]]) storage <table, <table<3>, 5, 2 -> 4>, adjoint> :
+// CHECK:         disco.contract %{{.*}}, (%[[I]], %[[ROUNDED]]) storage <table, !disco.psi<table<3>, 5, 4 -> 2>> :
+// CHECK:         disco.contract_sum %{{.*}}, (%[[I]], %[[ROUNDED]]) storage <table, !disco.psi<table<3>, 5, 2 -> 4>, adjoint> :
 func.func @run_time(%x: tensor<1x1x4xbf16>, %i: tensor<2x3xi64>, %v: tensor<2x3x5xf32>) -> tensor<1x1x4xbf16> {
   %p = disco.assemble knn(%i, %v) : (tensor<2x3xi64>, tensor<2x3x5xf32>) -> !disco.psi<table<3>, 5, 4 -> 2>
   %a = disco.adjoint %p : !disco.psi<table<3>, 5, 4 -> 2>
@@ -71,7 +71,7 @@ func.func @run_time(%x: tensor<1x1x4xbf16>, %i: tensor<2x3xi64>, %v: tensor<2x3x
 // CHECK-DAG:     arith.constant dense_resource<disco_i32_{{.*}}> : tensor<4xi32>
 // CHECK-DAG:     arith.constant dense_resource<disco_i32_{{.*}}> : tensor<2xi32>
 // CHECK-DAG:     arith.constant dense_resource<disco_f32_{{.*}}> : tensor<2x2xf32>
-// CHECK:         storage <csr, <csr, 2, 4 -> 3>>
+// CHECK:         storage <csr, !disco.psi<csr, 2, 4 -> 3>>
 func.func @coo(%x: tensor<1x1x4xf32>) -> tensor<1x1x2x3xf32> {
   %k = arith.constant dense<[1, 0, 0]> : tensor<3xi32>
   %r = arith.constant dense<[2, 2, 1]> : tensor<3xi64>
@@ -84,12 +84,12 @@ func.func @coo(%x: tensor<1x1x4xf32>) -> tensor<1x1x2x3xf32> {
 
 // -----
 
-// Three spellings of one sphere give the same constants.
+// Three spellings of one sphere give the same constants, so that the ops are
+// one.
 
 // CHECK-LABEL: func.func @formats(
-// CHECK:         disco.contract %{{.*}}, (%[[O:.*]], %[[A:.*]], %[[V:.*]]) storage <arcs
-// CHECK:         disco.contract %{{.*}}, (%[[O]], %[[A]], %[[V]]) storage <arcs
-// CHECK:         disco.contract %{{.*}}, (%[[O]], %[[A]], %[[V]]) storage <arcs
+// CHECK:         %[[Y:.*]] = disco.contract %{{.*}}, (%{{.*}}) storage <arcs
+// CHECK-NEXT:    return %[[Y]], %[[Y]], %[[Y]]
 func.func @formats(%x: tensor<1x1x2x4xf32>) -> (tensor<1x1x1x2x2xf32>, tensor<1x1x1x2x2xf32>, tensor<1x1x1x2x2xf32>) {
   %offsets = arith.constant dense<[0, 2, 3]> : tensor<3xi64>
   %k = arith.constant dense<0> : tensor<3xi64>

@@ -8,7 +8,8 @@ func.func @scalar(%x: tensor<4xf32>, %i: index) {
 // -----
 
 // expected-error@below {{'func.func' op expected the elements of result 0 to be f64, f32, f16, bf16, i32 or i64, but got 'i8'}}
-func.func @element(%x: tensor<4xi8>) -> tensor<4xi8> {
+func.func @element() -> tensor<4xi8> {
+  %x = arith.constant dense<1> : tensor<4xi8>
   return %x : tensor<4xi8>
 }
 

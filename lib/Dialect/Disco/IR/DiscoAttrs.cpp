@@ -149,7 +149,7 @@ void StorageAttr::print(AsmPrinter &printer) const {
 
 LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   StorageForm form, PsiType psi, bool adjoint) {
-  // A table may be stored as csr; nothing else changes its structure.
+  // C1. A table may be stored as csr; nothing else changes its structure.
   auto isLegal = [&] {
     switch (form) {
     case StorageForm::arcs:

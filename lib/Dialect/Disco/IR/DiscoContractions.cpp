@@ -332,12 +332,21 @@ LogicalResult ContractSumOp::inferReturnTypes(
   return success();
 }
 
+/// Whether x and the weight are one operand each, which the generic form can
+/// get wrong.
+static bool hasInputAndWeight(const ConvOp::Properties &properties) {
+  return properties.operandSegmentSizes[0] == 1 &&
+         properties.operandSegmentSizes[2] == 1;
+}
+
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                        ValueRange operands,
                                        DictionaryAttr attributes,
                                        OpaqueProperties properties,
                                        RegionRange regions,
                                        SmallVectorImpl<Type> &types) {
+  if (!hasInputAndWeight(*properties.as<Properties *>()))
+    return failure();
   Adaptor adaptor(operands, attributes, properties, regions);
   auto [psi, x] = getBuildTypes(adaptor, adaptor.getX());
   auto weight = dyn_cast<RankedTensorType>(adaptor.getWeight().getType());
@@ -422,6 +431,10 @@ LogicalResult ContractSumOp::verify() {
 }
 
 LogicalResult ConvOp::verify() {
+  if (!hasInputAndWeight(getProperties()))
+    return emitOpError() << "expected 1 x and 1 weight, but got "
+                         << getProperties().operandSegmentSizes[0] << " and "
+                         << getProperties().operandSegmentSizes[2];
   auto x = getX().getType();
   auto weight = getWeight().getType();
   auto [inLayout, outLayout] = getLayouts(getPlanAttr());
@@ -493,9 +506,19 @@ LogicalResult ConvWeightGradOp::verify() {
   if (failed(verifyGroups(*this, groups, *inChannels)))
     return failure();
   // C5
-  int64_t channels = outLayout == Layout::nchw
-                         ? (gy.getRank() > 1 ? gy.getDimSize(1) : 0)
-                         : weightGrad.getDimSize(0);
+  if (outLayout == Layout::nchw) {
+    int64_t rank = 2 + psi.getOutShape().size();
+    if (gy.getRank() != rank)
+      return emitOpError()
+             << "expected gy to be [batch, channels, points...] of rank "
+             << rank << ", but got " << gy;
+    if (!hasStaticTail(gy))
+      return emitOpError() << "expected gy to be static in all dimensions but "
+                              "the batch, but got "
+                           << gy;
+  }
+  int64_t channels = outLayout == Layout::nchw ? gy.getDimSize(1)
+                                               : weightGrad.getDimSize(0);
   if (failed(verifyTensor(*this, "gy", gy,
                           getPhysicalShape(outLayout, x.getDimSize(0), channels,
                                            psi.getOutShape()),

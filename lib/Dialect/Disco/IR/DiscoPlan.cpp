@@ -265,9 +265,11 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<ScheduleField> schedule,
                                StringRef target, int64_t batch,
                                uint64_t problem) {
+  // C1
   const planning::Family *row = findFamily(emitError, family);
   if (!row)
     return failure();
+  // C2
   planning::Schedule legal =
       planning::makeSchedule(row->fields(), static_cast<int32_t>(order),
                              static_cast<int32_t>(provider));
@@ -276,6 +278,7 @@ LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
             legal, row->fields(), static_cast<int32_t>(field.id), field.value);
         !status)
       return emitError() << status.message();
+  // C3
   if (!target.empty())
     if (auto known = planning::lookupTarget(std::string_view(target)); !known)
       return emitError() << known.message();
