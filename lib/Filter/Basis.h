@@ -44,7 +44,8 @@ public:
   virtual int64_t scratchSize() const { return 0; }
 
   /// Writes the K values at a point with r <= radius and phi in [0, 2 pi].
-  /// Unless the basis is full-disk, present[k] says whether k has an entry.
+  /// Unless the basis is full-disk, present[k] says whether k has an entry; if
+  /// it is, `present` is not used.
   virtual void evaluate(double r, double phi, double *values, uint8_t *present,
                         double *scratch) const = 0;
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 using namespace disco::filter;
 
@@ -77,8 +78,10 @@ disco::filter::besselModes(int64_t numRadial, int64_t maxOrder, int64_t limit) {
         modes.push_back({order, root, true});
     }
   }
-  std::stable_sort(
-      modes.begin(), modes.end(),
-      [](const BesselMode &a, const BesselMode &b) { return a.root < b.root; });
+  std::sort(modes.begin(), modes.end(),
+            [](const BesselMode &a, const BesselMode &b) {
+              return std::tie(a.root, a.order, a.isSine) <
+                     std::tie(b.root, b.order, b.isSine);
+            });
   return modes;
 }

@@ -123,10 +123,13 @@ private:
       row.cols.push_back(i * nlon + p);
       size_t offset = row.values.size();
       row.values.resize(offset + numBasis);
-      if (!basis->isFullDisk())
+      uint8_t *present = nullptr;
+      if (!basis->isFullDisk()) {
         row.present.resize(offset + numBasis);
-      basis->evaluate(polar.r, polar.phi, row.values.data() + offset,
-                      row.present.data() + offset, scratch.data());
+        present = row.present.data() + offset;
+      }
+      basis->evaluate(polar.r, polar.phi, row.values.data() + offset, present,
+                      scratch.data());
     }
   }
 

@@ -23,8 +23,8 @@ template <typename Key>
 static std::vector<int64_t> sortedBy(int64_t numEntries, Key key) {
   std::vector<int64_t> order(numEntries);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return key(a) < key(b); });
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return key(a) < key(b); });
   return order;
 }
 

@@ -14,6 +14,9 @@
 
 #include "GoldenCases.h"
 
+#include "disco/Filter/SphereOperator.h"
+#include "disco/Runtime/Accuracy.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -36,6 +39,7 @@ KIND is what to check, one or more of:
   psi       disco-inspect filter
   layer     disco-run --layer, with the gradients
   artifact  disco-run --layer --emit-mlir, disco-compile, disco-run
+  dtypes    the same in f32, f16 and bf16, by the rule of accuracy
 
 --tables DIR   the tables; the arrays are beside them unless --data is given
 --data DIR     a folder with the arrays of all cases in full
@@ -67,6 +71,7 @@ public:
   Status checkGrids();
   Status checkPsi();
   Status checkLayers(bool compiled);
+  Status checkDTypes();
 
   /// Prints the last line; true if something passed and nothing failed.
   bool finish() const {
@@ -79,6 +84,12 @@ private:
   Result<double> runPsi(const PsiCase &psiCase);
   Result<double> runLayer(const ConvCase &convCase);
   Result<double> runArtifact(const ConvCase &convCase);
+  Status runDType(const ConvCase &convCase, DType dtype);
+  /// Emits a layer as a module, compiles it and runs it on these arrays.
+  Status compileAndRun(const ConvCase &convCase, const std::string &x,
+                       const std::string &w, const std::string &b,
+                       const std::string &y);
+  void record(const std::string &name, const Status &status);
 
   /// Runs a tool to its end; its output is read on failure.
   Status runTool(const std::string &tool, std::vector<std::string> arguments);
@@ -120,6 +131,13 @@ void Checker::record(const std::string &name, const Result<double> &error,
                 "%.3g\n",
                 name.c_str(), tol, *error);
   }
+  std::fflush(stdout);
+}
+
+void Checker::record(const std::string &name, const Status &status) {
+  status ? ++passed : ++failed;
+  if (!status)
+    std::printf("FAIL %s: %s\n", name.c_str(), status.message().c_str());
   std::fflush(stdout);
 }
 
@@ -244,9 +262,9 @@ Result<double> Checker::runLayer(const ConvCase &convCase) {
   return compare(convCase, names);
 }
 
-Result<double> Checker::runArtifact(const ConvCase &convCase) {
-  std::string x = golden(convCase.id + ".x"), w = golden(convCase.id + ".w");
-  std::string b = golden(convCase.id + ".b");
+Status Checker::compileAndRun(const ConvCase &convCase, const std::string &x,
+                              const std::string &w, const std::string &b,
+                              const std::string &y) {
   std::string module = output("layer.mlir"), artifact = output("layer.so");
   std::vector<std::string> emit{"--layer",     convCase.filter,
                                 "--groups",    std::to_string(convCase.groups),
@@ -259,16 +277,88 @@ Result<double> Checker::runArtifact(const ConvCase &convCase) {
     emit.insert(emit.end(), {"--bias", b});
     run.insert(run.end(), {"--input", b});
   }
-  run.insert(run.end(), {"--output", output("y.npy")});
+  run.insert(run.end(), {"--output", y});
   if (Status status = runTool("disco-run", emit); !status)
-    return status.error();
+    return status;
   if (Status status =
           runTool("disco-compile", {module, "-o", artifact, "--target=cpu"});
       !status)
-    return status.error();
-  if (Status status = runTool("disco-run", run); !status)
+    return status;
+  return runTool("disco-run", run);
+}
+
+Result<double> Checker::runArtifact(const ConvCase &convCase) {
+  if (Status status = compileAndRun(
+          convCase, golden(convCase.id + ".x"), golden(convCase.id + ".w"),
+          golden(convCase.id + ".b"), output("y.npy"));
+      !status)
     return status.error();
   return compare(convCase, {"y"});
+}
+
+Status Checker::runDType(const ConvCase &convCase, DType dtype) {
+  using namespace disco::reference;
+  std::vector<std::string> paths;
+  std::vector<Tensor> tensors;
+  for (std::string name : {"x", "w", "b"}) {
+    paths.push_back(output(name + ".npy"));
+    tensors.emplace_back();
+    if (name == "b" && !convCase.bias)
+      continue;
+    Result<Array> array = readNpy(golden(convCase.id + "." + name));
+    if (!array)
+      return array.error();
+    tensors.back() = Tensor::from(*array);
+    Result<Array> rounded = tensors.back().to(dtype);
+    if (!rounded)
+      return rounded.error();
+    if (Status status = writeNpy(paths.back(), *rounded); !status)
+      return status;
+  }
+  std::string path = output("y.npy");
+  if (Status status =
+          compileAndRun(convCase, paths[0], paths[1], paths[2], path);
+      !status)
+    return status;
+  Result<Array> got = readNpy(path);
+  if (!got)
+    return got.error();
+  if (got->dtype != dtype || got->numElements() == 0)
+    return Error{"expected elements of " + std::string(nameOf(dtype)) +
+                 ", but got " + describe(got->dtype, got->shape)};
+
+  Result<filter::SphereFilter> filter =
+      filter::parseSphereFilter(convCase.filter);
+  if (!filter)
+    return filter.error();
+  Result<filter::SphereOperator> sphere = filter::buildOperator(*filter);
+  if (!sphere)
+    return sphere.error();
+  const Operator psi = Operator::fromSphere(*sphere);
+  ConvOptions conv;
+  conv.groups = convCase.groups;
+  const Tensor *bias = convCase.bias ? &tensors[2] : nullptr;
+  Result<Tensor> exact =
+      reference::conv(psi, tensors[0], tensors[1], bias, nullptr, conv);
+  Result<Tensor> naive = reference::conv(psi, tensors[0], tensors[1], bias,
+                                         nullptr, conv, {dtype});
+  if (!exact || !naive)
+    return exact ? naive.error() : exact.error();
+  const Tensor naiveRounded = naive->rounded(dtype);
+  return checkAccuracy(*exact, Tensor::from(*got), dtype,
+                       needsNaive(dtype) ? &naiveRounded : nullptr);
+}
+
+Status Checker::checkDTypes() {
+  Result<std::vector<ConvCase>> cases = readConvCases(options.tables);
+  if (!cases)
+    return cases.error();
+  for (const ConvCase &convCase : *cases)
+    for (DType dtype : {DType::f32, DType::f16, DType::bf16})
+      if (options.full() || convCase.kept)
+        record(convCase.id + " (artifact, " + std::string(nameOf(dtype)) + ")",
+               runDType(convCase, dtype));
+  return Status();
 }
 
 Status Checker::checkLayers(bool compiled) {
@@ -305,7 +395,7 @@ static Result<Options> parseOptions(int argc, char **argv) {
         return Error{"expected " + word + " to have a value, but got none"};
       *value = argv[i];
     } else if (word == "grid" || word == "psi" || word == "layer" ||
-               word == "artifact") {
+               word == "artifact" || word == "dtypes") {
       options.kinds.insert(word);
     } else {
       return Error{"unknown argument '" + word + "'"};
@@ -336,6 +426,7 @@ int main(int argc, char **argv) {
   run("psi", [&] { return checker.checkPsi(); });
   run("layer", [&] { return checker.checkLayers(/*compiled=*/false); });
   run("artifact", [&] { return checker.checkLayers(/*compiled=*/true); });
+  run("dtypes", [&] { return checker.checkDTypes(); });
   if (!status) {
     std::printf("FAIL %s\n", status.message().c_str());
     return 1;

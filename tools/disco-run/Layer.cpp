@@ -15,6 +15,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 
 namespace disco::run {
 
@@ -294,7 +295,7 @@ Status compute(const Options &options, const filter::SphereFilter &filter,
                const LayerData &data, std::vector<Pending> &results) {
   if (options.outputs.empty() && options.gradOutput.empty())
     return {};
-  const Progress progress("computing the layer");
+  std::optional<Progress> progress("computing the layer");
   const auto start = std::chrono::steady_clock::now();
   Result<filter::SphereOperator> psi = filter::buildOperator(filter);
   if (!psi)
@@ -305,6 +306,7 @@ Status compute(const Options &options, const filter::SphereFilter &filter,
   if (Status s = runner.run(); !s)
     return s;
   results = std::move(runner.results);
+  progress.reset(); // its line is gone before anything is printed
   std::printf("psi: %lld basis functions, %s -> %s, %lld taps, %.3f ms\n",
               static_cast<long long>(psi->numBasis),
               gridText(filter.in).c_str(), gridText(filter.out).c_str(),

@@ -53,6 +53,12 @@ inline bool needsNaive(DType dtype) {
   return dtype == DType::f16 || dtype == DType::bf16;
 }
 
+/// Checks a tensor, its worst row and its pole rows by errorBound. `naive` is
+/// the naive result, or null where the dtype does not need it. The message
+/// gives the error and the bound.
+Status checkAccuracy(const Tensor &expected, const Tensor &actual, DType dtype,
+                     const Tensor *naive);
+
 /// "[1, 0, 7]", the indices of element `linear`.
 std::string describeIndex(int64_t linear, const std::vector<int64_t> &shape);
 

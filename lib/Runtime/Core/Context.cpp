@@ -18,7 +18,10 @@ using namespace disco::runtime;
 
 static void *allocateDefault(void *, size_t bytes, size_t alignment) {
   const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  return rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
+  // No object can be larger, and some allocators end the process when asked.
+  if (rounded < bytes || rounded > static_cast<size_t>(PTRDIFF_MAX))
+    return nullptr;
+  return std::aligned_alloc(alignment, rounded);
 }
 
 static void releaseDefault(void *, void *memory, size_t) { std::free(memory); }

@@ -67,8 +67,7 @@ struct Range {
 class Call {
 public:
   explicit Call(const disco_entry &entry)
-      : entry(entry), abi(*entry.abi),
-        strided((abi.flags & DISCO_ENTRY_STRIDED) != 0) {}
+      : abi(*entry.abi), strided((abi.flags & DISCO_ENTRY_STRIDED) != 0) {}
 
   /// Types, shapes and strides of the inputs.
   disco_status shapeInputs(const disco_tensor *inputs, int32_t count);
@@ -116,7 +115,6 @@ private:
     int32_t input, dim;
   };
 
-  const disco_entry &entry;
   const disco_abi_entry &abi;
   const bool strided;
   NamedSize names[DISCO_MAX_TENSORS * DISCO_MAX_RANK];

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 namespace disco::reference {
@@ -75,6 +76,37 @@ double errorBound(DType dtype, double naiveError) {
   default:
     return 3 * naiveError + 1e-6;
   }
+}
+
+Status checkAccuracy(const Tensor &expected, const Tensor &actual, DType dtype,
+                     const Tensor *naive) {
+  if (actual.shape != expected.shape)
+    return Error{"expected shape " + describe(dtype, expected.shape) +
+                 ", but got " + describe(dtype, actual.shape)};
+  const Difference got = compare(expected, actual);
+  if (!got.finite)
+    return Error{"expected finite values, but got " +
+                 std::to_string(actual.data[got.worstIndex]) + " at " +
+                 describeIndex(got.worstIndex, expected.shape)};
+  const Difference allowed = naive ? compare(expected, *naive) : Difference();
+  const struct {
+    const char *name;
+    double error, naiveError;
+  } parts[] = {{"tensor", got.relativeL2, allowed.relativeL2},
+               {"worst row", got.worstRow, allowed.worstRow},
+               {"pole rows", got.poleRows, allowed.poleRows}};
+  for (const auto &part : parts) {
+    const double bound = errorBound(dtype, part.naiveError);
+    if (part.error <= bound)
+      continue;
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "expected relative L2 error of the %s to be at most %.3g, "
+                  "but got %.3g",
+                  part.name, bound, part.error);
+    return Error{text};
+  }
+  return {};
 }
 
 std::string describeIndex(int64_t linear, const std::vector<int64_t> &shape) {

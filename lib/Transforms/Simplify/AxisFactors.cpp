@@ -1,5 +1,4 @@
-//===- AxisFactors.cpp - axes followed through reshapes ------------*- C++
-//-*-===//
+//===- AxisFactors.cpp - axes followed through reshapes -------------------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

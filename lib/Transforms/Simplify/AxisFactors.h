@@ -1,5 +1,4 @@
-//===- AxisFactors.h - axes followed through reshapes --------------*- C++
-//-*-===//
+//===- AxisFactors.h - axes followed through reshapes ----------*- C++ -*-===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

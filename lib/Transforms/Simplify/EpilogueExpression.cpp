@@ -1,4 +1,4 @@
-//===- EpilogueExpression.cpp - what is computed from a conv's result
+//===- EpilogueExpression.cpp - what is computed from a conv's result -----===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- EpilogueExpression.h - what is computed from a conv's result -*- C++
-//-*-===//
+//===- EpilogueExpression.h - elementwise ops behind a conv --*- C++ -*-===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

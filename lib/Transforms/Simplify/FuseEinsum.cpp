@@ -1,5 +1,4 @@
-//===- FuseEinsum.cpp - a contraction and an einsum become a conv --*- C++
-//-*-===//
+//===- FuseEinsum.cpp - a contraction and an einsum become a conv ---------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -358,6 +357,10 @@ static OpOperand *followToUser(Value &z, AxisLayout &layout, Miss &miss) {
     }
     Operation *user = *z.user_begin();
     ViewKind kind = getViewKind(user);
+    if (user->getBlock() != z.getParentBlock()) {
+      miss = {"block", "the einsum is in another block"};
+      return nullptr;
+    }
     if (kind == ViewKind::None || kind == ViewKind::Broadcast ||
         kind == ViewKind::Truncate || getViewSource(user) != z)
       return &*z.use_begin();
@@ -526,6 +529,8 @@ std::optional<ConvOp> EinsumFuser::fuse(ContractSumOp op) {
                   "the mixed features have " +
                       Twine(llvm::range_size(z.getUses())) +
                       " uses, but disco.contract_sum must be the only one");
+    if (producer->getBlock() != op->getBlock())
+      return fail("block", "the einsum is in another block");
     ViewKind kind = getViewKind(producer);
     if (kind == ViewKind::None || kind == ViewKind::Broadcast ||
         kind == ViewKind::Extend)

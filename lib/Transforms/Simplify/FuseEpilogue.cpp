@@ -1,5 +1,4 @@
-//===- FuseEpilogue.cpp - bias, activation and residual into a conv -*- C++
-//-*-===//
+//===- FuseEpilogue.cpp - bias, activation and residual into a conv -------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -255,20 +255,4 @@ TEST(PsiTests, DecoderFilterHasTheKnownNumberOfEntries) {
   EXPECT_EQ(psi.size(), 3438387);
 }
 
-TEST(PsiTests, ExceptionsOfThreadsReachTheCaller) {
-  for (int threads : {1, 4}) {
-    setNumThreads(threads);
-    EXPECT_THROW(parallelFor(1000, 1,
-                             [](int64_t i) {
-                               if (i == 17)
-                                 throw std::bad_alloc();
-                             }),
-                 std::bad_alloc);
-    std::vector<int> visits(1000);
-    parallelFor(1000, 7, [&](int64_t i) { ++visits[i]; });
-    EXPECT_EQ(visits, std::vector<int>(1000, 1));
-  }
-  setNumThreads(0);
-}
-
 } // namespace

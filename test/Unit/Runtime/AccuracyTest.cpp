@@ -99,6 +99,35 @@ TEST(Accuracy, BoundsAreThoseOfTheTypes) {
   EXPECT_FALSE(needsNaive(DType::f32) || needsNaive(DType::f64));
 }
 
+TEST(Accuracy, ChecksTensorWorstRowAndPoles) {
+  const Tensor expected = ones({1, 64, 100, 4});
+  EXPECT_TRUE(checkAccuracy(expected, expected, DType::f64, nullptr).ok());
+  // One element is off by 0.001: 6e-6 of the tensor, 6e-5 of its row.
+  Tensor actual = expected;
+  actual.data[50 * 4] += 0.001;
+  EXPECT_EQ(checkAccuracy(expected, actual, DType::f32, nullptr).message(),
+            "expected relative L2 error of the worst row to be at most 1e-05, "
+            "but got 6.25e-05");
+  EXPECT_EQ(checkAccuracy(expected, actual, DType::f64, nullptr).message(),
+            "expected relative L2 error of the tensor to be at most 1e-12, but "
+            "got 6.25e-06");
+  // The same error in a naive result allows it, where it counts.
+  EXPECT_TRUE(checkAccuracy(expected, actual, DType::bf16, &actual).ok());
+  Tensor naive = expected;
+  naive.data[51 * 4] += 0.001;
+  EXPECT_TRUE(checkAccuracy(expected, actual, DType::bf16, &naive).ok());
+  Tensor pole = expected;
+  pole.data[0] += 0.001;
+  EXPECT_EQ(checkAccuracy(expected, pole, DType::bf16, &naive).message(),
+            "expected relative L2 error of the pole rows to be at most 1e-06, "
+            "but got 6.25e-05");
+  actual.data[5] = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(checkAccuracy(expected, actual, DType::bf16, &actual).message(),
+            "expected finite values, but got inf at [0, 0, 1, 1]");
+  EXPECT_EQ(checkAccuracy(expected, ones({3}), DType::f32, nullptr).message(),
+            "expected shape 1x64x100x4xf32, but got 3xf32");
+}
+
 TEST(Accuracy, EmptyTensorsCompareEqual) {
   const Difference difference =
       compare(Tensor::zeros({0, 3, 2}), Tensor::zeros({0, 3, 2}));

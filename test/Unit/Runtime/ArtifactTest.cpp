@@ -35,7 +35,7 @@ TEST_F(ArtifactTest, DescribesItself) {
   EXPECT_STREQ(disco_artifact_cpu(artifact), "x86-64");
   EXPECT_STREQ(disco_artifact_cpu_features(artifact), "");
   EXPECT_STREQ(disco_artifact_producer(artifact), "by hand");
-  EXPECT_EQ(disco_artifact_num_entries(artifact), 8);
+  EXPECT_EQ(disco_artifact_num_entries(artifact), 9);
   EXPECT_EQ(disco_artifact_num_probes(artifact), 0);
   const disco_entry *entry = nullptr;
   ASSERT_EQ(disco_artifact_entry(artifact, 2, &entry), DISCO_OK);
@@ -65,18 +65,18 @@ TEST_F(ArtifactTest, NamesTheEntriesWhenOneIsMissing) {
                  "expected '" + artifactPath("good") +
                      "' to have an entry 'main', but it has scale, add, halve, "
                      "fail, fail_quietly, fail_oddly, no_workspace, "
-                     "wrong_shapes");
+                     "greedy, wrong_shapes");
   EXPECT_EQ(entry, nullptr);
 }
 
 TEST_F(ArtifactTest, ChecksIndicesAndPointersOfQueries) {
   const disco_entry *entry = nullptr;
-  EXPECT_FAILURE(disco_artifact_entry(artifact, 8, &entry),
+  EXPECT_FAILURE(disco_artifact_entry(artifact, 9, &entry),
                  DISCO_INVALID_ARGUMENT,
-                 "expected entry index to be in [0, 8), but got 8");
+                 "expected entry index to be in [0, 9), but got 9");
   EXPECT_FAILURE(disco_artifact_entry(artifact, -1, &entry),
                  DISCO_INVALID_ARGUMENT,
-                 "expected entry index to be in [0, 8), but got -1");
+                 "expected entry index to be in [0, 9), but got -1");
   EXPECT_FAILURE(disco_artifact_entry(artifact, 0, nullptr),
                  DISCO_INVALID_ARGUMENT,
                  "expected the result to be a pointer, but got null");

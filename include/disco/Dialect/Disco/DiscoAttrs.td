@@ -16,11 +16,6 @@ class Disco_Attr<string name, string mnem, list<Trait> traits = []>
   let mnemonic = mnem;
 }
 
-class Disco_EnumAttr<EnumAttrInfo info, string mnem>
-    : EnumAttr<Disco_Dialect, info, mnem> {
-  let assemblyFormat = "`<` $value `>`";
-}
-
 def Disco_TableFormatAttr : EnumAttr<Disco_Dialect, Disco_TableFormat, "table_format">;
 def Disco_ActivationAttr : EnumAttr<Disco_Dialect, Disco_Activation, "activation">;
 
@@ -32,7 +27,12 @@ def Disco_GridAttr : AttrDef<Disco_Dialect, "Grid"> {
   let description = [{
     `#disco.grid<legendre_gauss, 360x720>`: the kind of the latitudes
     (equiangular, legendre_gauss, lobatto, equiangular_trapezoidal), the number
-    of latitudes (north first) and of longitudes. Verified by lib/Filter.
+    of latitudes (north first) and of longitudes.
+
+    Constraints, verified by lib/Filter:
+    - (C1) 2 <= nlat <= 65536.
+    - (C2) nlon >= 1.
+    - (C3) There are fewer than 2^31 points.
   }];
   let parameters = (ins "::disco::filter::Grid":$grid);
   let genVerifyDecl = 1;
@@ -55,8 +55,13 @@ def Disco_SphereFilterAttr : AttrDef<Disco_Dialect, "SphereFilter"> {
     coarse and whose `out` is the fine grid. The grammar is lib/Filter's; the
     command-line tools take the same text.
 
-    Constraints, verified by lib/Filter: cutoff > 0; arity and positivity of
-    the kernel shape as the basis needs; nlat >= 2; one nlon divides the other.
+    Constraints, verified by lib/Filter:
+    - (C1) The shape has 1 number (zernike), or 1 or 2 (the other bases).
+    - (C2) The numbers are in [1, 4096]; the second of fourier_bessel may be 0.
+    - (C3) There are at most 4096 basis functions.
+    - (C4) The cutoff is positive and finite.
+    - (C5) Both grids are valid.
+    - (C6) nlon of the fine grid is a multiple of nlon of the coarse grid.
   }];
   let parameters = (ins "::disco::filter::SphereFilter":$filter);
   let genVerifyDecl = 1;
@@ -92,6 +97,10 @@ def Disco_StorageAttr : Disco_Attr<"Storage", "storage"> {
 
     With `adjoint` the tensors describe the transposed operator: their points
     are the input points of the psi. `arcs` never need it.
+
+    Constraints:
+    - (C1) The form holds the structure of the psi: `arcs` a sphere, `csr` a csr
+      or a table, `table` and `onehot` a table.
   }];
   let parameters = (ins
     EnumParameter<Disco_StorageForm>:$form,
@@ -118,8 +127,10 @@ def Disco_PlanAttr : Disco_Attr<"Plan", "plan"> {
   let description = [{
     `#disco.plan<loops, provider = codegen, order = weight_first>`: the kernel
     family, where its code comes from and the association order of filter and
-    channel mix. It is the only thing that lowerings read. The family is a row
-    of KernelFamilies.def.
+    channel mix. It is the only thing that lowerings read.
+
+    Constraints:
+    - (C1) The family is a row of KernelFamilies.def.
   }];
   let parameters = (ins
     StringRefParameter<"kernel family">:$family,

@@ -34,6 +34,8 @@ def Disco_Dialect : Dialect {
     f32, f16, bf16; weight and bias are T or f32. Sums are accumulated in
     max(f32, T).
   }];
+  // Sizes of results are read with tensor.dim.
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
   let useDefaultTypePrinterParser = 1;
   // The attribute parser hands `#disco.sphere_filter` to the one grammar of
   // lib/Filter, so it is written by hand.

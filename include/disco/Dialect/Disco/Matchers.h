@@ -1,5 +1,4 @@
-//===- Matchers.h - constants -------------------------------------*- C++
-//-*-===//
+//===- Matchers.h - constants ----------------------------------*- C++ -*-===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -162,7 +162,7 @@ void StorageAttr::print(AsmPrinter &printer) const {
 
 LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   StorageForm form, PsiType psi, bool adjoint) {
-  // A table may be stored as csr; nothing else changes its structure.
+  // C1. A table may be stored as csr; nothing else changes its structure.
   auto isLegal = [&] {
     switch (form) {
     case StorageForm::arcs:
@@ -218,6 +218,7 @@ unsigned StorageAttr::getNumTensors() const {
 LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                StringRef family, Provider provider,
                                Order order) {
+  // C1
   constexpr StringLiteral families[] = {
 #define DISCO_KERNEL_FAMILY(name, availability, ops, dtypes, structures,       \
                             parts, summary)                                    \

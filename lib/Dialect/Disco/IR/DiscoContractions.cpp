@@ -275,12 +275,21 @@ LogicalResult ContractSumOp::inferReturnTypes(
   return success();
 }
 
+/// Whether x and the weight are one operand each, which the generic form can
+/// get wrong.
+static bool hasInputAndWeight(const ConvOp::Properties &properties) {
+  return properties.operandSegmentSizes[0] == 1 &&
+         properties.operandSegmentSizes[2] == 1;
+}
+
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                        ValueRange operands,
                                        DictionaryAttr attributes,
                                        OpaqueProperties properties,
                                        RegionRange regions,
                                        SmallVectorImpl<Type> &types) {
+  if (!hasInputAndWeight(*properties.as<Properties *>()))
+    return failure();
   Adaptor adaptor(operands, attributes, properties, regions);
   auto [psi, x] = getBuildTypes(adaptor, adaptor.getX());
   auto weight = dyn_cast<RankedTensorType>(adaptor.getWeight().getType());
@@ -358,6 +367,10 @@ LogicalResult ContractSumOp::verify() {
 }
 
 LogicalResult ConvOp::verify() {
+  if (!hasInputAndWeight(getProperties()))
+    return emitOpError() << "expected 1 x and 1 weight, but got "
+                         << getProperties().operandSegmentSizes[0] << " and "
+                         << getProperties().operandSegmentSizes[2];
   // C3, C1, C2
   if (failed(verifyPsi(*this)) ||
       failed(verifyActivations(*this, "x", "[batch, channels, points...]", 2)))
@@ -421,7 +434,16 @@ LogicalResult ConvWeightGradOp::verify() {
   if (failed(verifyGroups(*this, groups, x.getDimSize(1))))
     return failure();
   // C5
-  int64_t channels = gy.getRank() > 1 ? gy.getDimSize(1) : 0;
+  int64_t rank = 2 + psi.getOutShape().size();
+  if (gy.getRank() != rank)
+    return emitOpError()
+           << "expected gy to be [batch, channels, points...] of rank " << rank
+           << ", but got " << gy;
+  if (!hasStaticTail(gy))
+    return emitOpError() << "expected gy to be static in all dimensions but "
+                            "the batch, but got "
+                         << gy;
+  int64_t channels = gy.getDimSize(1);
   if (failed(verifyTensor(
           *this, "gy", gy,
           joinShape({x.getDimSize(0), channels}, psi.getOutShape()),

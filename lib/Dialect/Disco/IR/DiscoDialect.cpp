@@ -10,6 +10,7 @@
 #include "disco/Dialect/Disco/Disco.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
 

@@ -179,14 +179,13 @@ static bool matchShape(RankedTensorType type, const TableRule &rule,
 
 LogicalResult AssembleOp::verify() {
   PsiType psi = getType();
-  SmallVector<TableRule> rules;
   // C2 comes first: the other rules need a structure that fits the format.
   if (!describes(getFormat(), psi.getStructure()))
     return emitOpError() << "expected the structure of the psi to be one that "
                          << stringifyTableFormat(getFormat())
                          << " describes, but got "
                          << stringifyStructure(psi.getStructure());
-  rules = getTableRules(getFormat(), psi);
+  SmallVector<TableRule> rules = getTableRules(getFormat(), psi);
   // C1
   if (getTables().size() != rules.size())
     return emitOpError() << "expected " << stringifyTableFormat(getFormat())
@@ -207,9 +206,17 @@ LogicalResult AssembleOp::verify() {
         if (size == kAny)
           size = shared;
       return emitOpError() << "expected the shape of " << rule.name << " to be "
-                           << formatRule(rule.shape) << ", but got "
-                           << formatRule(type.getShape());
+                           << formatRule(rule.shape) << ", but got " << type;
     }
+  }
+  // C3: padded values.
+  if (getFormat() == TableFormat::kpacked) {
+    auto values = cast<RankedTensorType>(getTables()[1].getType());
+    if (!values.isDynamicDim(2) && values.getDimSize(2) < psi.getNumBasis())
+      return emitOpError() << "expected the last dimension of values to be at "
+                              "least "
+                           << psi.getNumBasis() << ", but got "
+                           << values.getDimSize(2);
   }
   // C5
   if (psi.getStructure() == Structure::sphere &&

@@ -94,6 +94,10 @@ static int64_t no_workspace(void *const *inputs) {
   disco_raise("the sizes do not fit");
   return -1;
 }
+static int64_t greedy_workspace(void *const *inputs) {
+  (void)inputs;
+  return INT64_MAX;
+}
 static int32_t wrong_shapes(void *const *inputs, int64_t *dims) {
   (void)inputs;
   dims[0] = 5;
@@ -112,6 +116,7 @@ static const disco_abi_entry entries[] = {
     {"fail_quietly", "", NOTHING, fail_quietly_run, NULL, NULL, 0},
     {"fail_oddly", "", NOTHING, fail_oddly_run, NULL, NULL, 0},
     {"no_workspace", "", NOTHING, fail_run, no_workspace, NULL, 0},
+    {"greedy", "", NOTHING, fail_run, greedy_workspace, NULL, 0},
     {"wrong_shapes", "", 1, 1, scale_in, scale_out, fail_run, NULL,
      wrong_shapes, 0},
 };
