@@ -151,7 +151,7 @@ std::string planning::fieldsToString(const Schedule &schedule,
   return text;
 }
 
-bool planning::operator==(const Schedule &a, const Schedule &b) {
+bool planning::isEqual(const Schedule &a, const Schedule &b) {
   if (a.order != b.order || a.provider != b.provider ||
       a.in_layout != b.in_layout || a.out_layout != b.out_layout ||
       a.num_fields != b.num_fields)

@@ -70,13 +70,9 @@ Status verify(const Schedule &schedule, const FieldTable &table);
 /// "bc_tile=4,threads=128".
 std::string fieldsToString(const Schedule &schedule, const FieldTable &table);
 
-bool operator==(const Schedule &a, const Schedule &b);
+/// All members that carry meaning; fields beyond num_fields do not.
+bool isEqual(const Schedule &a, const Schedule &b);
 
 } // namespace disco::planning
-
-// Found by argument-dependent lookup for the C struct.
-inline bool operator==(const disco_schedule &a, const disco_schedule &b) {
-  return disco::planning::operator==(a, b);
-}
 
 #endif // DISCO_PLANNING_SCHEDULE_H

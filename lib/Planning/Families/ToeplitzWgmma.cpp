@@ -263,20 +263,23 @@ static Shape shapeOf(const Problem &p, const Schedule &s) {
     shape.longestColumns = real(f.max_taps) + real(f.max_rings) * extra;
     return shape;
   }
-  // Blocks of `n` latitudes with all phases; a latitude more adds a ring.
+  // Blocks of `n` latitudes with all phases; each latitude more adds the rings
+  // that the grids' ratio gives.
   const double n = real(get(s, rows)), phases = real(f.phases);
   const double K = real(p.num_basis);
   const double latitudes = real(f.rows - f.empty_rows) / phases;
   const double arc = rings > 0 ? taps / rings : 0;
   const double ringsOfRow = rings > 0 ? rings / (latitudes * phases) : 0;
   shape.blocks = ceilDiv(latitudes, n);
-  const double unionRings = rings > 0 ? ringsOfRow + n - 1 : 0;
+  const double ringsOfStep = real(p.in_shape[0]) / real(p.out_shape[0]);
+  const double unionRings = rings > 0 ? ringsOfRow + (n - 1) * ringsOfStep : 0;
   shape.reduction = shape.blocks * (K * unionRings * (arc + extra) + chunkPad);
   shape.rowsUsed = T * n * phases;
   shape.slabPoints =
       shape.blocks * K * unionRings * (arc + slabExtra) * shape.tiles;
   shape.longestColumns =
-      K * (real(f.max_taps) + (real(f.max_rings) + n - 1) * extra);
+      K *
+      (real(f.max_taps) + (real(f.max_rings) + (n - 1) * ringsOfStep) * extra);
   return shape;
 }
 
