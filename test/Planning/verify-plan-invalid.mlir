@@ -38,7 +38,7 @@ func.func @missing_fields(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> t
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
 func.func @not_available(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{PLANNED}}
+  // expected-error @below {{'disco.conv' op family 'csr_gather' is not applicable: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned}}
   %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {bc_tile = 8, k_tile = 9, threads = 64, split_taps = 0, block_rows = 0, atomics = 0}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
   return %y : tensor<1x4x16x32xf32>
 }
@@ -49,7 +49,7 @@ func.func @not_available(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> te
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
 func.func @refused(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{REFUSED}}
+  // expected-error @below {{'disco.conv' op family 'loops' is not applicable: rule 10: expected the target to be a cpu target, but got h200 (cuda); suggestion: compile for cpu}}
   %y = disco.conv %x, %psi, %w plan <loops> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
   return %y : tensor<1x4x16x32xf32>
 }

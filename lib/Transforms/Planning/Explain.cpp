@@ -151,7 +151,7 @@ static std::string describePsi(const Explained &e) {
 }
 
 static WalkthroughSection makeOverview(const Explained &e) {
-  Block text;
+  PageBlock text;
   text.lines = {describeOp(e.op), "psi: " + describePsi(e),
                 "fused behind the channel mix: " + describeFused(e.op)};
   for (auto [index, operand] : llvm::enumerate(e.op->getOperands()))
@@ -161,7 +161,7 @@ static WalkthroughSection makeOverview(const Explained &e) {
   for (auto [index, type] : llvm::enumerate(e.op->getResultTypes()))
     text.lines.push_back("result " + std::to_string(index) + ": " + str(type));
   Type element = e.op.getActivations().getType().getElementType();
-  Block figures;
+  PageBlock figures;
   int32_t order = static_cast<int32_t>(e.plan.getOrder());
   figures.figures = {
       word("sums in", str(getAccumulatorType(element))),
@@ -179,8 +179,8 @@ static WalkthroughSection makeOverview(const Explained &e) {
 // 2. Host side
 //===----------------------------------------------------------------------===//
 
-static Block makeChoices(const Explained &e) {
-  Block block;
+static PageBlock makeChoices(const Explained &e) {
+  PageBlock block;
   block.heading = "Why this family";
   const planning::Choice &best = e.selection.winner;
   const planning::Schedule schedule = e.plan.toSchedule();
@@ -207,8 +207,8 @@ static Block makeChoices(const Explained &e) {
   return block;
 }
 
-static Block makeLaunch(const Explained &e) {
-  Block block;
+static PageBlock makeLaunch(const Explained &e) {
+  PageBlock block;
   block.heading = "Launch";
   bool onHost = e.target.kind == planning::TargetKind::cpu;
   StringRef function = getFunctionName(e.op);
@@ -256,7 +256,7 @@ static Block makeLaunch(const Explained &e) {
 static WalkthroughSection makeDevice(const Explained &e) {
   WalkthroughSection section{"Device side, step by step", {}};
   const planning::FieldTable &table = e.plan.getKernelFamily().fields();
-  Block schedule;
+  PageBlock schedule;
   schedule.heading = "Schedule";
   for (const ScheduleField &field : e.plan.getSchedule()) {
     const planning::FieldInfo &info = table.fields[field.id];
@@ -313,7 +313,7 @@ static WalkthroughSection makeDataFlow(const Explained &e) {
   os << (isa<ConvWeightGradOp>(e.op.getOperation()) ? "gw\n"
          : isa<ContractOp>(e.op.getOperation())     ? "z\n"
                                                     : "y\n");
-  Block block;
+  PageBlock block;
   block.lines = {"bytes are those that must cross memory, each once (model)"};
   block.drawing = text;
   return {"Data flow", {block}};
@@ -323,9 +323,9 @@ static WalkthroughSection makeDataFlow(const Explained &e) {
 // 5. Memory and bounds
 //===----------------------------------------------------------------------===//
 
-static Block makeCounts(const planning::Stage &stage) {
+static PageBlock makeCounts(const planning::Stage &stage) {
   const Counts &c = stage.counts;
-  Block block;
+  PageBlock block;
   block.heading = "Counts of " + str(stage.name);
   auto add = [&](StringRef name, double value, StringRef unit) {
     if (value != 0)
@@ -350,10 +350,10 @@ static Block makeCounts(const planning::Stage &stage) {
   return block;
 }
 
-static Block makeTaps(const Explained &e) {
+static PageBlock makeTaps(const Explained &e) {
   const planning::FilterCounts &f = e.problem.filter;
   Provenance from = getTapProvenance(e);
-  Block block;
+  PageBlock block;
   block.heading = "Taps";
   double rows = std::max<int64_t>(f.rows, 1);
   block.figures = {number("rows", f.rows, "", from),
@@ -382,7 +382,7 @@ static Block makeTaps(const Explained &e) {
 
 static WalkthroughSection makeBounds(const Explained &e) {
   WalkthroughSection section{"Memory and bounds", {}};
-  Block total;
+  PageBlock total;
   total.figures = {number("predicted time", e.cost.predictedMicroseconds(),
                           "us", Provenance::model),
                    word("bound by", str(planning::nameOf(e.cost.bound())),
@@ -402,7 +402,7 @@ static WalkthroughSection makeBounds(const Explained &e) {
 //===----------------------------------------------------------------------===//
 
 static WalkthroughSection makeInstructions(const Explained &e) {
-  Block block;
+  PageBlock block;
   block.lines = {e.target.kind == planning::TargetKind::cpu
                      ? "not generated: the host's code is made later, from the "
                        "whole entry"
@@ -438,7 +438,7 @@ static void addLocations(Location loc, std::vector<std::string> &lines,
 }
 
 static WalkthroughSection makeSources(const Explained &e) {
-  Block op, family;
+  PageBlock op, family;
   op.heading = "The operation";
   addLocations(e.op.getLoc(), op.lines, "");
   family.heading = "The family";

@@ -72,7 +72,7 @@ static void printFigures(ArrayRef<Figure> figures, raw_ostream &os) {
   os << '\n';
 }
 
-static void printBlock(const Block &block, raw_ostream &os) {
+static void printBlock(const PageBlock &block, raw_ostream &os) {
   if (!block.heading.empty())
     os << "### " << block.heading << "\n\n";
   for (const std::string &line : block.lines)
@@ -90,7 +90,7 @@ void mlir::disco::printMarkdown(ArrayRef<Walkthrough> pages, raw_ostream &os) {
     printFigures(page.header, os);
     for (auto [index, section] : llvm::enumerate(page.sections)) {
       os << "## " << index + 1 << ". " << section.title << "\n\n";
-      for (const Block &block : section.blocks)
+      for (const PageBlock &block : section.blocks)
         printBlock(block, os);
     }
   }
@@ -116,7 +116,7 @@ static void printFigures(ArrayRef<Figure> figures, llvm::json::OStream &json) {
   });
 }
 
-static void printBlock(const Block &block, llvm::json::OStream &json) {
+static void printBlock(const PageBlock &block, llvm::json::OStream &json) {
   if (!block.heading.empty())
     json.attribute("heading", block.heading);
   if (!block.lines.empty())
@@ -142,7 +142,7 @@ void mlir::disco::printJson(ArrayRef<Walkthrough> pages, raw_ostream &os) {
             json.object([&] {
               json.attribute("title", section.title);
               json.attributeArray("blocks", [&] {
-                for (const Block &block : section.blocks)
+                for (const PageBlock &block : section.blocks)
                   json.object([&] { printBlock(block, json); });
               });
             });

@@ -40,7 +40,7 @@ struct Figure {
 
 /// What a section holds, in order: a heading of its own, lines, figures, and a
 /// drawing in a fixed font. Any may be empty.
-struct Block {
+struct PageBlock {
   std::string heading;
   std::vector<std::string> lines;
   std::vector<Figure> figures;
@@ -49,7 +49,7 @@ struct Block {
 
 struct WalkthroughSection {
   std::string title;
-  std::vector<Block> blocks;
+  std::vector<PageBlock> blocks;
 };
 
 struct Walkthrough {

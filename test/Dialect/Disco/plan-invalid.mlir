@@ -102,7 +102,7 @@ func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x
 
 // Unknown target.
 func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>, %w: tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32> {
-  // expected-error @below {{TARGET}}
+  // expected-error @below {{expected the target to be one of h200 (sm_90a), h100 (sm_90a), a100 (sm_80), b200 (sm_100a), avx2 (x86-64-v3), avx512 (x86-64-v4), but got 'h300'}}
   %y = disco.conv %x, %psi, %w plan <loops, target = "h300">
     : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>, tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32>
   return %y : tensor<?x6x16x32xf32>
@@ -140,12 +140,12 @@ func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x
 
 // -----
 
-// expected-error @below {{TARGET}}
+// expected-error @below {{expected the target to be one of h200 (sm_90a), h100 (sm_90a), a100 (sm_80), b200 (sm_100a), avx2 (x86-64-v3), avx512 (x86-64-v4), but got 'h300'}}
 module attributes {disco.target = #disco.target<"h300">} {}
 
 // -----
 
-// expected-error @below {{OVERRIDE}}
+// expected-error @below {{expected h200.cores to be positive, but got 0}}
 module attributes {disco.target = #disco.target<"h200", "cores=0">} {}
 
 // -----
