@@ -11,15 +11,20 @@
 #define DISCO_INITALL_H
 
 #include "disco/Dialect/Disco/Disco.h"
+#include "disco/Dialect/Disco/Interfaces.h"
 #include "disco/Transforms/Passes.h"
 
 namespace disco {
 
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::disco::DiscoDialect>();
+  mlir::disco::registerProbeInterfaces(registry);
 }
 
-inline void registerAllPasses() { mlir::disco::registerDiscoPasses(); }
+inline void registerAllPasses() {
+  mlir::disco::registerDiscoPasses();
+  mlir::disco::registerDiscoPipelines();
+}
 
 } // namespace disco
 

@@ -122,11 +122,10 @@ private:
 
   void mergeQuadrature() {
     // A coarse point stands for this many fine longitudes.
-    double ratio = filter.transpose
-                       ? static_cast<double>(nlonFine / filter.coarse().nlon)
-                       : 1.0;
+    int64_t ratio = filter.transpose ? nlonFine / filter.coarse().nlon : 1;
     for (int64_t e = 0, size = psi.size(); e < size; ++e)
-      psi.values[e] = psi.values[e] * quadratureOf(e) * ratio;
+      psi.values[e] =
+          psi.values[e] * quadratureOf(e) * static_cast<double>(ratio);
   }
 
   const SphereFilter &filter;

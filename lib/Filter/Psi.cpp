@@ -187,13 +187,18 @@ PsiShape disco::filter::psiShape(const SphereFilter &filter) {
           filter.coarse().nlat, filter.coarse().nlon};
 }
 
+static Error outOfMemory() {
+  return Error{"expected memory to hold the filter tensor, but got none"};
+}
+
 Result<PsiCoo> disco::filter::buildPsi(const SphereFilter &filter) {
   if (Status status = verify(filter); !status)
     return status.error();
   try {
     return PsiBuilder(filter).build();
   } catch (const std::bad_alloc &) {
+    return outOfMemory();
   } catch (const std::length_error &) {
+    return outOfMemory();
   }
-  return Error{"expected memory to hold the filter tensor, but got none"};
 }

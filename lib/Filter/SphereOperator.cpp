@@ -245,9 +245,10 @@ disco::filter::operatorFromCoo(const PsiShape &shape, int64_t numEntries,
   try {
     return buildFromCoo(shape, numEntries, k, row, col, values);
   } catch (const std::bad_alloc &) {
+    return outOfMemory();
   } catch (const std::length_error &) {
+    return outOfMemory();
   }
-  return outOfMemory();
 }
 
 Result<SphereOperator> disco::filter::operatorFromCoo(const PsiShape &shape,

@@ -46,6 +46,17 @@ int disco::numThreads() {
 
 void disco::setNumThreads(int count) { requestedThreads = std::max(count, 0); }
 
+/// False where the system has no thread left.
+static bool startThread(std::vector<std::thread> &threads,
+                        const std::function<void()> &work) {
+  try {
+    threads.emplace_back(work);
+    return true;
+  } catch (const std::system_error &) {
+    return false;
+  }
+}
+
 void disco::parallelFor(int64_t count, int64_t grain,
                         const std::function<void(int64_t)> &body) {
   if (count <= 0)
@@ -76,12 +87,10 @@ void disco::parallelFor(int64_t count, int64_t grain,
   int64_t wanted = std::min<int64_t>(numThreads(), chunks);
   std::vector<std::thread> threads;
   threads.reserve(wanted - 1);
-  try {
-    for (int64_t i = 1; i < wanted; ++i)
-      threads.emplace_back(work);
-  } catch (const std::system_error &) {
-    // Fewer threads than wanted: the ones there are do all the work.
-  }
+  // With fewer threads than wanted, the ones there are do all the work.
+  while (static_cast<int64_t>(threads.size()) + 1 < wanted)
+    if (!startThread(threads, work))
+      break;
   work();
   for (std::thread &thread : threads)
     thread.join();

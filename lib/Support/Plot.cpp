@@ -219,8 +219,9 @@ void disco::drawOrthographic(Image &image, int centerX, int centerY, int radius,
       double red = 0, green = 0, blue = 0;
       int inside = 0;
       for (int s = 0; s < samples * samples; ++s) {
-        double u = (px - centerX + (s % samples + 0.5) / samples) / radius;
-        double v = (centerY - py - (s / samples + 0.5) / samples) / radius;
+        int sx = s % samples, sy = s / samples;
+        double u = (px - centerX + (sx + 0.5) / samples) / radius;
+        double v = (centerY - py - (sy + 0.5) / samples) / radius;
         if (u * u + v * v > 1)
           continue;
         Color color = shadeGlobe(globe.at(u, v), field, scale);

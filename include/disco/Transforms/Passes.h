@@ -10,7 +10,9 @@
 #ifndef DISCO_TRANSFORMS_PASSES_H
 #define DISCO_TRANSFORMS_PASSES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
 
 namespace mlir::disco {
 
@@ -19,6 +21,38 @@ namespace mlir::disco {
 
 #define GEN_PASS_REGISTRATION
 #include "disco/Transforms/Passes.h.inc"
+
+/// The attribute of a function that is an entry of the artifact: a dictionary
+/// of `inputs` and `outputs` (arrays of tensor types), `input_dims` and
+/// `output_dims` (arrays of integer arrays), `plan` (text) and, where tables
+/// are checked, `checks` (messages).
+constexpr llvm::StringLiteral kEntryAttr = "disco.entry";
+/// Names of the functions that go with an entry.
+constexpr llvm::StringLiteral kOutputShapesSuffix = "_output_shapes";
+constexpr llvm::StringLiteral kWorkspaceBytesSuffix = "_workspace_bytes";
+constexpr llvm::StringLiteral kCheckTablesSuffix = "_check_tables";
+
+/// The attribute of a module that lists its probes: an array of dictionaries of
+/// `op`, `location`, `attributes` (texts), `operands` and `results` (numbers).
+constexpr llvm::StringLiteral kProbesAttr = "disco.probes";
+
+struct CpuPipelineOptions : public PassPipelineOptions<CpuPipelineOptions> {
+  Option<bool> instrument{
+      *this, "instrument",
+      llvm::cl::desc("Report every operation to the runtime"),
+      llvm::cl::init(false)};
+  Option<bool> checkTables{
+      *this, "check-tables",
+      llvm::cl::desc("Check index tables that are arguments when run"),
+      llvm::cl::init(true)};
+};
+
+/// From disco operations on tensors to the LLVM dialect, for the host.
+void buildCpuPipeline(OpPassManager &manager,
+                      const CpuPipelineOptions &options);
+
+/// Registers disco-cpu-pipeline.
+void registerDiscoPipelines();
 
 } // namespace mlir::disco
 

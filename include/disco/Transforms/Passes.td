@@ -11,6 +11,121 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PrepareEntriesPass : Pass<"disco-prepare-entries", "::mlir::ModuleOp"> {
+  let summary = "give public functions the calling convention of artifacts";
+  let description = [{
+    A public function of tensors becomes an entry: it takes memrefs of any
+    strides, its inputs and then its outputs, and returns nothing. Inputs are
+    only read. The attribute `disco.entry` keeps what the artifact's table says
+    about it: element types and dimensions; negative dimensions are dynamic, and
+    those below -1 are equal where they are the same number.
+
+    `@<entry>_output_shapes(inputs, memref<nxi64>)` is generated: it writes all
+    dimensions of all outputs and reads dimensions of inputs only.
+
+    Errors: arguments or results that are no tensors of f64, f32, f16, bf16, i32
+    or i64; more than 64 of them, or of rank above 8; calls that were not
+    inlined; a body of several blocks; output shapes that depend on data;
+    operands whose dynamic dimensions must agree and are not known to.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CheckTablesPass : Pass<"disco-check-tables", "::mlir::ModuleOp"> {
+  let summary = "check index tables that are arguments when run";
+  let description = [{
+    For every entry with `disco.assemble` on tables that are its arguments
+    `@<entry>_check_tables(inputs, memref<3xi64>)` is generated, which the
+    artifact calls first. It stores the number of the first check that fails, or
+    -1, and the position and value of the element. The attribute `disco.entry`
+    gets the messages, `checks`. Tables that are computed are not checked.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def MaterializeFiltersPass : Pass<"disco-materialize-filters", "::mlir::ModuleOp"> {
+  let summary = "evaluate filters and tables into tensors";
+  let description = [{
+    Replaces the psi of every contraction by the tensors of a storage: a sphere
+    becomes `arcs`, other tables become `csr`, `table` or `onehot` (see
+    `#disco.storage`). Each filter is evaluated once in float64, and its values
+    are rounded once to the element type of the contraction. Constants are
+    resources whose key is a hash of their content.
+
+    Errors: constant tables that are not valid, sphere tables that are not
+    constant, and psi that no contraction uses directly (block arguments,
+    arguments and results of functions, control flow).
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numEvaluated", "filters-evaluated", "Number of filters and tables evaluated">,
+    Statistic<"numBytes", "constant-bytes", "Bytes of new constants">];
+}
+
+def InstrumentPass : Pass<"disco-instrument", "::mlir::ModuleOp"> {
+  let summary = "report every contraction to the runtime";
+  let description = [{
+    Surrounds each materialised contraction with probes, which hand its operands
+    and results to the runtime, and lists the probes in the module's attribute
+    `disco.probes`.
+
+    Error: psi that is not materialised.
+  }];
+}
+
+def LowerToLoopsPass : Pass<"disco-lower-to-loops"> {
+  let summary = "contractions as linalg and scf loops on tensors";
+  let description = [{
+    The scalar reference: any contraction, storage, element type and batch.
+    Sums are in max(f32, T), in an order that does not depend on longitude, and
+    are rounded once. `conv` obeys the plan's order.
+
+    Errors: psi that is not materialised; a plan of another family or provider.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numLowered", "lowered", "Number of contractions lowered">];
+}
+
+def LowerCopiesPass : Pass<"disco-lower-copies"> {
+  let summary = "memref.copy as linalg.copy";
+  let description = [{
+    A strided memref.copy is a call of a library that artifacts do without; as
+    linalg.copy it becomes loops.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def PlanWorkspacePass : Pass<"disco-plan-workspace", "::mlir::ModuleOp"> {
+  let summary = "pack all intermediate buffers into one workspace";
+  let description = [{
+    Runs after bufferization on the entries of disco-prepare-entries. Every
+    memref.alloc becomes a view of one new argument, `memref<?xi8>`; buffers
+    that are not alive together share a slot. Slots are aligned to 64 bytes;
+    their sizes are arithmetic on dimensions of the inputs.
+
+    `@<entry>_workspace_bytes(inputs) -> i64` is generated: the size for inputs
+    of these shapes, or -1 when it does not fit into 64 bits.
+
+    Errors: a buffer whose size depends on data or on a loop, or that one
+    iteration of a loop hands to the next.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numBuffers", "buffers", "Number of buffers packed">,
+    Statistic<"numSlots", "slots", "Number of slots that they share">];
+}
+
 def FuseEinsumPass : Pass<"disco-fuse-einsum"> {
   let summary = "a filter contraction and the channel einsum become a conv";
   let description = [{

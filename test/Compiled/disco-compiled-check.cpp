@@ -1,0 +1,45 @@
+//===- disco-compiled-check.cpp - compiled code against the reference -----===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// usage: disco-compiled-check sphere|table DTYPE TOOLS WORK
+//        disco-compiled-check properties TOOLS WORK
+//
+// Prints each failure, and last "N passed, M failed".
+//
+//===----------------------------------------------------------------------===//
+
+#include "Harness.h"
+
+#include <cstdio>
+#include <sys/stat.h>
+
+using namespace disco;
+using namespace disco::compiled;
+
+int main(int argc, char **argv) {
+  std::string kind = argc > 1 ? argv[1] : "";
+  if (kind == "properties" && argc == 4) {
+    mkdir(argv[3], 0777);
+    Checker checker(argv[2], argv[3]);
+    checkProperties(checker);
+    return checker.finish() ? 0 : 1;
+  }
+  std::optional<DType> dtype = argc == 5 ? parseDType(argv[2]) : std::nullopt;
+  if (!dtype || (kind != "sphere" && kind != "table")) {
+    std::fprintf(stderr, "expected sphere|table DTYPE TOOLS WORK or "
+                         "properties TOOLS WORK\n");
+    return 2;
+  }
+  mkdir(argv[4], 0777);
+  Checker checker(argv[3], argv[4]);
+  if (kind == "sphere")
+    checkSpheres(checker, *dtype);
+  else
+    checkTables(checker, *dtype);
+  return checker.finish() ? 0 : 1;
+}

@@ -1,0 +1,122 @@
+//===- Options.cpp - command line of disco-compile ------------------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+#include <string_view>
+
+using namespace disco;
+using namespace disco::compile;
+
+const char compile::kUsage[] =
+    R"(usage: disco-compile IN.mlir -o OUT.so [options]
+
+Compiles every public function of tensors in IN.mlir ("-": the standard input)
+into an entry of OUT.so, an artifact that disco-run and libdisco_runtime run.
+
+  -o FILE          the output; written whole, or not at all
+  --target=cpu     what to compile for (default: cpu)
+  --mcpu=NAME      the processor, as LLVM names it (default: native, this one)
+  --instrument     report every operation to the runtime (disco-run --verify)
+  -O0 -O1 -O2 -O3  how much to optimise (default: -O3)
+  --emit=KIND      so (default), obj, llvm (LLVM IR) or mlir-llvm (MLIR in the
+                   LLVM dialect)
+  --help           prints this
+
+Linking takes lld or a C compiler. The exit code is 0 on success, 1 on an error
+and 2 on wrong usage.
+)";
+
+/// Takes the value of `name=value` or of `name value`.
+static bool takeValue(std::string_view name, int argc, char **argv, int &i,
+                      std::string &value) {
+  std::string_view argument = argv[i];
+  if (argument == name) {
+    if (i + 1 == argc)
+      return false;
+    value = argv[++i];
+    return true;
+  }
+  if (argument.substr(0, name.size()) != name ||
+      argument.size() <= name.size() || argument[name.size()] != '=')
+    return false;
+  value = argument.substr(name.size() + 1);
+  return true;
+}
+
+static Status parseEmit(const std::string &value, EmitKind &kind) {
+  if (value == "so")
+    kind = EmitKind::so;
+  else if (value == "obj")
+    kind = EmitKind::obj;
+  else if (value == "llvm")
+    kind = EmitKind::llvm;
+  else if (value == "mlir-llvm")
+    kind = EmitKind::mlirLLVM;
+  else
+    return Error{"expected --emit to be so, obj, llvm or mlir-llvm, but got '" +
+                 value + "'"};
+  return {};
+}
+
+static Status checkTarget(const std::string &value) {
+  if (value == "cpu")
+    return {};
+  if (value.compare(0, 4, "cuda") == 0)
+    return Error{"expected --target to be cpu, because this build has no CUDA "
+                 "part, but got '" +
+                 value + "'"};
+  return Error{"expected --target to be cpu, but got '" + value + "'"};
+}
+
+static Status parseOption(int argc, char **argv, int &i, Options &options) {
+  std::string_view argument = argv[i];
+  std::string value;
+  if (argument == "--help" || argument == "-h") {
+    options.help = true;
+  } else if (argument == "--instrument") {
+    options.instrument = true;
+  } else if (argument.size() == 3 && argument.substr(0, 2) == "-O" &&
+             argument[2] >= '0' && argument[2] <= '3') {
+    options.optLevel = argument[2] - '0';
+  } else if (takeValue("-o", argc, argv, i, value)) {
+    options.output = value;
+  } else if (takeValue("--mcpu", argc, argv, i, value)) {
+    options.cpu = value;
+  } else if (takeValue("--emit", argc, argv, i, value)) {
+    return parseEmit(value, options.emit);
+  } else if (takeValue("--target", argc, argv, i, value)) {
+    return checkTarget(value);
+  } else if (argument == "-o" || argument == "--mcpu" || argument == "--emit" ||
+             argument == "--target") {
+    return Error{"expected a value after " + std::string(argument) +
+                 ", but got none"};
+  } else if (argument.size() > 1 && argument[0] == '-') {
+    return Error{"unknown option '" + std::string(argument) + "'"};
+  } else if (!options.input.empty()) {
+    return Error{"expected one input, but got '" + options.input + "' and '" +
+                 std::string(argument) + "'"};
+  } else {
+    options.input = argument;
+  }
+  return {};
+}
+
+Result<Options> compile::parseOptions(int argc, char **argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i)
+    if (Status status = parseOption(argc, argv, i, options); !status)
+      return status.error();
+  if (options.help)
+    return options;
+  if (options.input.empty())
+    return Error{"expected an input, but got none"};
+  if (options.output.empty())
+    return Error{"expected an output (-o), but got none"};
+  return options;
+}

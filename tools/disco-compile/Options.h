@@ -1,0 +1,35 @@
+//===- Options.h - command line of disco-compile ----------------*- C++ -*-===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DISCO_TOOLS_DISCO_COMPILE_OPTIONS_H
+#define DISCO_TOOLS_DISCO_COMPILE_OPTIONS_H
+
+#include "disco/Support/Result.h"
+
+#include <string>
+
+namespace disco::compile {
+
+enum class EmitKind { so, obj, llvm, mlirLLVM };
+
+struct Options {
+  std::string input, output;
+  std::string cpu = "native";
+  bool instrument = false;
+  unsigned optLevel = 3;
+  EmitKind emit = EmitKind::so;
+  bool help = false;
+};
+
+extern const char kUsage[];
+
+Result<Options> parseOptions(int argc, char **argv);
+
+} // namespace disco::compile
+
+#endif // DISCO_TOOLS_DISCO_COMPILE_OPTIONS_H

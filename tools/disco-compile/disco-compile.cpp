@@ -1,0 +1,190 @@
+//===- disco-compile.cpp - from MLIR to artifacts -------------------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ArtifactTable.h"
+#include "Emit.h"
+#include "Options.h"
+
+#include "disco/InitAll.h"
+#include "disco/Support/AtomicFile.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <cstdio>
+#include <unistd.h>
+
+using namespace disco;
+using namespace disco::compile;
+
+namespace {
+enum ExitCode { success = 0, failure = 1, wrongUsage = 2 };
+
+/// What is being done, on a terminal only.
+class Progress {
+public:
+  Progress() : shown(isatty(STDERR_FILENO)) {}
+  ~Progress() { clear(); }
+  void show(const char *what) {
+    clear();
+    if (shown)
+      std::fprintf(stderr, "%s ...", what);
+  }
+  void clear() {
+    if (shown)
+      std::fputs("\r\033[K", stderr);
+  }
+
+private:
+  bool shown;
+};
+
+/// One compilation; every step returns an exit code and reports its errors.
+class Compilation {
+public:
+  Compilation(const Options &options, const char *argv0)
+      : options(options), argv0(argv0) {}
+  int run();
+
+private:
+  int fail(const std::string &message);
+  int lower();
+  int generate();
+  int write(llvm::StringRef content);
+
+  const Options &options;
+  const char *argv0;
+  Progress progress;
+  mlir::MLIRContext context{makeRegistry()};
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  ArtifactInfo info;
+
+  static const mlir::DialectRegistry &makeRegistry();
+};
+} // namespace
+
+const mlir::DialectRegistry &Compilation::makeRegistry() {
+  static mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::registerAllToLLVMIRTranslations(registry);
+  disco::registerAllDialects(registry);
+  return registry;
+}
+
+int Compilation::fail(const std::string &message) {
+  progress.clear();
+  std::fprintf(stderr, "disco-compile: error: %s\n", message.c_str());
+  return failure;
+}
+
+int Compilation::lower() {
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> file =
+      mlir::openInputFile(options.input, &message);
+  if (!file)
+    return fail(message);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  progress.show("parsing");
+  module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!module)
+    return failure;
+  progress.show("evaluating filters and lowering");
+  mlir::PassManager manager(&context);
+  mlir::disco::CpuPipelineOptions pipelineOptions;
+  pipelineOptions.instrument = options.instrument;
+  mlir::disco::buildCpuPipeline(manager, pipelineOptions);
+  if (mlir::failed(manager.run(*module)))
+    return failure;
+  readTables(*module, info);
+  if (info.entries.empty())
+    return fail("expected '" + options.input +
+                "' to have a public function, but got none");
+  return success;
+}
+
+int Compilation::generate() {
+  Result<Target> target = createTarget(options.cpu, options.optLevel);
+  if (!target)
+    return fail(target.message());
+  info.cpu = target->cpu;
+  info.features = target->features;
+  llvm::LLVMContext llvmContext;
+  progress.show("translating");
+  std::unique_ptr<llvm::Module> code =
+      mlir::translateModuleToLLVMIR(*module, llvmContext, options.input);
+  if (!code)
+    return fail("cannot translate '" + options.input + "' to LLVM IR");
+  emitTables(info, *code);
+  if (Status status = prepareModule(*code, *target); !status)
+    return fail(status.message());
+  progress.show("optimising");
+  optimize(*code, *target, options.optLevel);
+  if (options.emit == EmitKind::llvm) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    code->print(os, nullptr);
+    return write(text);
+  }
+  progress.show("generating code");
+  Result<llvm::SmallVector<char, 0>> object = emitObject(*code, *target);
+  if (!object)
+    return fail(object.message());
+  if (options.emit == EmitKind::obj)
+    return write(llvm::StringRef(object->data(), object->size()));
+  progress.show("linking");
+  Result<std::string> library = linkSharedLibrary(*object, argv0);
+  if (!library)
+    return fail(library.message());
+  return write(*library);
+}
+
+int Compilation::write(llvm::StringRef content) {
+  Result<AtomicFile> file = AtomicFile::create(options.output);
+  if (!file)
+    return fail(file.message());
+  Status status = file->write(std::string_view(content.data(), content.size()));
+  if (status)
+    status = file->commit();
+  return status ? static_cast<int>(success) : fail(status.message());
+}
+
+int Compilation::run() {
+  if (int code = lower())
+    return code;
+  if (options.emit != EmitKind::mlirLLVM)
+    return generate();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os);
+  return write(text);
+}
+
+int main(int argc, char **argv) {
+  Result<Options> options = parseOptions(argc, argv);
+  if (!options) {
+    std::fprintf(stderr, "disco-compile: error: %s (see --help)\n",
+                 options.message().c_str());
+    return wrongUsage;
+  }
+  if (options->help) {
+    std::fputs(kUsage, stdout);
+    return success;
+  }
+  return Compilation(*options, argv[0]).run();
+}
