@@ -67,6 +67,16 @@ struct Rule {
                                               const Schedule &);
 };
 
+/// How a kernel of the family runs one schedule, as lines for people. Families
+/// build them from the constants that their rules and costs use.
+struct Description {
+  std::vector<std::string> threads;     ///< which thread does which elements
+  std::vector<std::string> example;     ///< one CTA and thread, worked out
+  std::vector<std::string> loads;       ///< what is read, and how wide
+  std::vector<std::string> computation; ///< instructions and reductions
+  std::vector<std::string> stores;
+};
+
 /// What lib/Planning/Families/<Family>.cpp defines.
 struct FamilyImpl {
   const Rule *rules;
@@ -78,6 +88,9 @@ struct FamilyImpl {
                      int32_t provider, std::vector<Schedule> &);
   /// Pure; defined for every legal schedule of a problem that verifies.
   Cost (*cost)(const Problem &, const Target &, const Schedule &);
+  /// Defined like cost; adds to a description that is empty.
+  void (*describe)(const Problem &, const Target &, const Schedule &,
+                   Description &);
 };
 
 struct Family {

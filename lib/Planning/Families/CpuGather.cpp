@@ -159,6 +159,29 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   return cost;
 }
 
+static void describe(const Problem &p, const Target &target, const Schedule &s,
+                     Description &d) {
+  const int64_t lanes = static_cast<int64_t>(target[TargetField::vector_bytes] /
+                                             accumulatorBytes(p));
+  const int64_t width = lanes * get(s, vectors);
+  d.threads = {"a task is (sample, output row, " + text(get(s, channelBlock)) +
+                   " channels); a thread runs one task at a time",
+               "a pass holds " + text(get(s, vectors)) + " vectors of " +
+                   text(lanes) + " longitudes times " + text(get(s, kTile)) +
+                   " features: " + text(get(s, vectors) * get(s, kTile)) +
+                   " sums in registers"};
+  d.example = {"pass 1 of a row: lane 3 of vector 0 is longitude " +
+               text(width + 3)};
+  d.loads = {"x: " + text(get(s, vectors)) + " vector loads for each tap" +
+                 (p.filter.stride > 1 ? ", every " + text(p.filter.stride) +
+                                            "th longitude of them"
+                                      : std::string()),
+             "psi: one broadcast for each tap and feature"};
+  d.computation = {"a fused multiply-add for each tap, feature and vector; the "
+                   "channel mix follows in cache, in a fixed order"};
+  d.stores = {"vectors of " + text(lanes) + " longitudes, each element once"};
+}
+
 static constexpr Rule rules[] = {
     {10, "the processor has AVX2", checkArch, nullptr},
     {11, "planes and values have fewer than 2^31 elements", checkIndices,
@@ -169,5 +192,5 @@ static constexpr Rule rules[] = {
 namespace disco::planning::impls {
 extern const FamilyImpl cpu_gather;
 const FamilyImpl cpu_gather = {rules, std::size(rules), table, candidates,
-                               cost};
+                               cost,  describe};
 } // namespace disco::planning::impls

@@ -216,6 +216,35 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   return cost;
 }
 
+static void describe(const Problem &p, const Target &, const Schedule &s,
+                     Description &d) {
+  const GatherShape shape = shapeOf(p, s);
+  const int64_t width = get(s, threads);
+  d.threads = {
+      "a CTA is (output row, " + text(get(s, bcTile)) + " fields, tile of " +
+          text(width) + " longitudes); a field is a sample and channel",
+      "thread i sums longitude i of the tile, for all " + text(get(s, bcTile)) +
+          " fields and " + text(shape.kTile) + " features at a time"};
+  d.example = {"CTA (row 0, fields " + text(get(s, bcTile)) + ".." +
+               text(2 * get(s, bcTile) - 1) +
+               ", tile 1), thread 5: longitude " + text(width + 5)};
+  d.loads = {"x: each ring window once into shared memory, " +
+                 text(shape.loadElements) + " element(s) a load of a thread",
+             "psi: " + text(shape.tapLoads) +
+                 " broadcast(s) of 16 B for each tap"};
+  d.computation = {"multiply-adds in registers, no atomics" +
+                   std::string(get(s, atomics)
+                                   ? " but for pieces of the weight "
+                                     "gradient"
+                                   : "")};
+  if (get(s, splitTaps))
+    d.computation.push_back("rows of more than " + text(get(s, splitTaps)) +
+                            " taps are pieces that are added in order");
+  d.stores = {
+      "neighbouring threads store neighbouring longitudes, each element "
+      "once"};
+}
+
 static constexpr Rule rules[] = {
     {10, "the architecture is sm_80 or later", checkArch, nullptr},
     {11, "planes and values have fewer than 2^31 elements", checkIndices,
@@ -231,5 +260,5 @@ static constexpr Rule rules[] = {
 namespace disco::planning::impls {
 extern const FamilyImpl csr_gather;
 const FamilyImpl csr_gather = {rules, std::size(rules), table, candidates,
-                               cost};
+                               cost,  describe};
 } // namespace disco::planning::impls

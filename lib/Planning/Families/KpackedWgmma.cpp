@@ -269,6 +269,31 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   return cost;
 }
 
+static void describe(const Problem &p, const Target &, const Schedule &s,
+                     Description &d) {
+  const int64_t columns = kPadOf(p);
+  d.threads = {"a CTA of " + text(threads) + " threads is (output row, " +
+                   text(tileChannels) + " fields, " + text(tileLongitudes) +
+                   " longitudes)",
+               "row m of the tile is field m / " + text(tileLongitudes) +
+                   ", longitude m % " + text(tileLongitudes) + "; its " +
+                   text(columns) + " columns are the features, " +
+                   text(columns - p.num_basis) + " of them zeros"};
+  d.example = {"row 13 of the tile: field 1, longitude 5"};
+  d.loads = {get(s, staged)
+                 ? "x: ring windows into shared memory, then 64 x " +
+                       text(chunkTaps) + " tiles gathered from them"
+                 : "x: 64 x " + text(chunkTaps) +
+                       " tiles, element by element from global memory",
+             "psi: " + text(chunkTaps) + " x " + text(columns) + " tiles, " +
+                 text(get(s, stages)) + " in flight"};
+  d.computation = {"one m64n" + text(columns) + "k" + text(chunkTaps) +
+                   " instruction of a warpgroup for " + text(chunkTaps) +
+                   " taps, sums in f32 registers"};
+  d.stores = {"planes of one feature, " + text(tileLongitudes) +
+              " longitudes of a field at a time"};
+}
+
 static constexpr Rule rules[] = {
     {10, "the architecture is sm_90a", checkArch, nullptr},
     {11, "the filter is a constant", checkConstant, nullptr},
@@ -288,5 +313,5 @@ static constexpr Rule rules[] = {
 namespace disco::planning::impls {
 extern const FamilyImpl kpacked_wgmma;
 const FamilyImpl kpacked_wgmma = {rules, std::size(rules), table, candidates,
-                                  cost};
+                                  cost,  describe};
 } // namespace disco::planning::impls

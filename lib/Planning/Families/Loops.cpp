@@ -60,11 +60,52 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   return cost;
 }
 
+/// Weight gradients filter x: gy is never filtered with the adjoint.
+static std::optional<RuleFailure> checkOrder(const Problem &p, const Target &,
+                                             int32_t order) {
+  if (p.op != DISCO_OP_CONV_WEIGHT_GRAD || order == DISCO_FILTER_FIRST)
+    return std::nullopt;
+  return failure("expected the order of a conv_weight_grad to be filter_first, "
+                 "but got weight_first",
+                 "use filter_first");
+}
+
+static void describe(const Problem &p, const Target &, const Schedule &s,
+                     Description &d) {
+  const bool sumOverK =
+      s.order == DISCO_WEIGHT_FIRST && p.op != DISCO_OP_CONV_WEIGHT_GRAD;
+  const std::string accumulator = accumulatorBytes(p) == 8 ? "f64" : "f32";
+  d.threads = {
+      "one thread runs all loops",
+      std::string("the filter, from the outside in: sample, channel, ") +
+          (sumOverK ? "output point, tap, feature"
+                    : "feature, output point, tap")};
+  d.example = {std::string("sample 0, channel 0, ") +
+               (sumOverK ? "" : "feature 0, ") + "row " +
+               text(p.filter.rows / 2) +
+               ": one sum over the taps of the row, " +
+               text(static_cast<int64_t>(p.filter.median_taps)) +
+               " in the median row and " + text(p.filter.max_taps) +
+               " in the longest one"};
+  d.loads = {"one element of x and one value of psi for each tap" +
+             std::string(sumOverK ? " and feature" : "") +
+             ", each at an index computed for it"};
+  d.computation = {"sums in " + accumulator +
+                   ", tap by tap in one order, a multiplication and an "
+                   "addition each"};
+  d.stores = {"each element once, after one rounding"};
+  if (einsumFlop(p, s.order) > 0)
+    d.stores.push_back("the K-expanded tensor is kept in memory, in " +
+                       accumulator);
+}
+
 static constexpr Rule rules[] = {
     {10, "the target is a cpu", checkTarget, nullptr},
+    {11, "a weight gradient filters x", checkOrder, nullptr},
 };
 
 namespace disco::planning::impls {
 extern const FamilyImpl loops;
-const FamilyImpl loops = {rules, std::size(rules), {}, candidates, cost};
+const FamilyImpl loops = {rules, std::size(rules), {}, candidates,
+                          cost,  describe};
 } // namespace disco::planning::impls

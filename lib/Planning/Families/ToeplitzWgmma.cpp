@@ -408,6 +408,44 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   return cost;
 }
 
+static void describe(const Problem &p, const Target &, const Schedule &s,
+                     Description &d) {
+  const bool sum = reducesOverK(p, s.order);
+  const double T = longitudes(p, s), G = real(get(s, lonGroups));
+  const std::string lons = text(T);
+  d.threads = {
+      "a CTA is (" + text(get(s, rows)) + " output row(s), " + text(T * G) +
+          " longitudes, channels in blocks of " + text(tileChannels) + ")",
+      sum ? "row m of A is (row, phase, longitude): longitude m % " + lons +
+                ", features in the reduction"
+          : "row m of A is (feature, longitude): feature m / " + lons +
+                ", longitude m % " + lons + "; " + text(T * real(p.num_basis)) +
+                " of " + text(tileRows) + " rows are used",
+      "column n is (longitude group, channel): group n / " +
+          text(tileChannels) + " of " + text(G) + ", channel n % " +
+          text(tileChannels)};
+  const int64_t t = static_cast<int64_t>(T);
+  d.example = {sum ? "row 37, column 9: longitude " + text(37 % t) +
+                         " of group 1, channel 1"
+                   : "row 37, column 9: feature " + text(37 / t) +
+                         ", longitude " + text(37 % t) +
+                         " of group 1, channel 1"};
+  d.loads = {"x (c8): one slab for each ring, arc + " +
+                 text(p.filter.stride * (t - 1)) +
+                 " longitudes, by bulk copies into shared memory, " +
+                 text(get(s, stages)) + " in flight",
+             "A: built once for each row, " + text(chunkTaps) +
+                 " columns of 64 rows for each step"};
+  d.computation = {"m64n" + text(tileChannels * G) + "k" + text(chunkTaps) +
+                   " instructions of a warpgroup, sums in f32 registers"};
+  if (get(s, fused))
+    d.computation.push_back("the features go through shared memory into a "
+                            "second product with W; they never reach device "
+                            "memory");
+  d.stores = {"c8: " + text(tileChannels) +
+              " channels of a longitude are neighbours in memory"};
+}
+
 static constexpr Rule rules[] = {
     {10, "the architecture is sm_90a", checkArch, nullptr},
     {11, "the filter is a constant", checkConstant, nullptr},
@@ -429,5 +467,5 @@ static constexpr Rule rules[] = {
 namespace disco::planning::impls {
 extern const FamilyImpl toeplitz_wgmma;
 const FamilyImpl toeplitz_wgmma = {rules, std::size(rules), table, candidates,
-                                   cost};
+                                   cost,  describe};
 } // namespace disco::planning::impls

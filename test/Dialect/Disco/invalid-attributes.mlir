@@ -173,7 +173,7 @@
 
 // -----
 
-// expected-error @+1 {{expected the kernel family to be one of loops, but got warp_drive}}
+// expected-error @+1 {{expected the kernel family to be one of loops, cpu_gather, csr_gather, kpacked_wgmma, toeplitz_wgmma, but got warp_drive}}
 "test.op"() {plan_C1 = #disco.plan<warp_drive>} : () -> ()
 
 // -----
