@@ -194,6 +194,33 @@ Result<std::vector<Array>> Program::runSpread(const std::string &entry,
   return runOnce(entry, inputs, spread, 0xff);
 }
 
+Result<uint64_t>
+Program::workspaceBytes(const std::string &name,
+                        const std::vector<std::vector<int64_t>> &shapes) const {
+  const disco_entry *entry = nullptr;
+  if (disco_artifact_find_entry(artifact.get(), name.c_str(), &entry) !=
+      DISCO_OK)
+    return lastError("entry");
+  std::vector<disco_tensor> views;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    disco_tensor_type type;
+    if (disco_entry_input(entry, i, &type) != DISCO_OK)
+      return lastError("input type");
+    views.push_back({nullptr,
+                     {DISCO_CPU, 0},
+                     static_cast<int32_t>(shapes[i].size()),
+                     type.dtype,
+                     shapes[i].data(),
+                     nullptr,
+                     0});
+  }
+  uint64_t bytes = 0;
+  if (disco_workspace_bytes(context.get(), entry, views.data(), views.size(),
+                            &bytes) != DISCO_OK)
+    return lastError("workspace");
+  return bytes;
+}
+
 std::unique_ptr<Program> Checker::compile(const std::string &name,
                                           const std::string &mlir) {
   std::string source = work + "/" + name + ".mlir";

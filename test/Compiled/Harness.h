@@ -40,6 +40,11 @@ public:
                                        const std::vector<Array> &inputs,
                                        int64_t spread) const;
 
+  /// The workspace for dense inputs of these shapes, without any data.
+  Result<uint64_t>
+  workspaceBytes(const std::string &entry,
+                 const std::vector<std::vector<int64_t>> &shapes) const;
+
 private:
   struct Closer {
     void operator()(disco_artifact *artifact) const {
@@ -70,6 +75,14 @@ public:
   void check(const std::string &name, bool passed, const std::string &detail);
   void check(const std::string &name, const Status &status) {
     check(name, status.ok(), status.message());
+  }
+  /// An error with this message is what should come.
+  template <typename T>
+  void checkError(const std::string &name, const Result<T> &result,
+                  const std::string &message) {
+    check(name, !result && result.message() == message,
+          "expected the error '" + message + "', but got " +
+              (result ? "none" : "'" + result.message() + "'"));
   }
   /// Compares by the accuracy rule of `dtype`, that of the activations. `naive`
   /// is what 16-bit types are measured against, not yet rounded; null where the

@@ -185,7 +185,94 @@ static void checkStrides(Checker &checker) {
                 "the copy differs");
 }
 
+static const char errorModule[] = R"(
+func.func @onehot(%x: tensor<?x1x4xf32>, %i: tensor<2x3xi64>, %b: tensor<2x3xi32>) -> tensor<?x1x5x2xf32> {
+  %psi = disco.assemble knn_onehot(%i, %b) : (tensor<2x3xi64>, tensor<2x3xi32>) -> !disco.psi<table<3>, 5, 4 -> 2>
+  %z = disco.contract %x, %psi : (tensor<?x1x4xf32>, !disco.psi<table<3>, 5, 4 -> 2>) -> tensor<?x1x5x2xf32>
+  return %z : tensor<?x1x5x2xf32>
+}
+func.func @csr(%x: tensor<?x1x4xf32>, %o: tensor<3xi32>, %i: tensor<?xi32>, %v: tensor<?x5xf32>) -> tensor<?x1x5x2xf32> {
+  %psi = disco.assemble csr(%o, %i, %v) : (tensor<3xi32>, tensor<?xi32>, tensor<?x5xf32>) -> !disco.psi<csr, 5, 4 -> 2>
+  %z = disco.contract %x, %psi : (tensor<?x1x4xf32>, !disco.psi<csr, 5, 4 -> 2>) -> tensor<?x1x5x2xf32>
+  return %z : tensor<?x1x5x2xf32>
+}
+func.func @large(%x: tensor<?x1x4xf32>, %w: tensor<1x1x5xf32>, %o: tensor<3xi32>, %i: tensor<1xi32>, %v: tensor<1x5xf32>) -> tensor<?x1x2xf32> {
+  %psi = disco.assemble csr(%o, %i, %v) : (tensor<3xi32>, tensor<1xi32>, tensor<1x5xf32>) -> !disco.psi<csr, 5, 4 -> 2>
+  %y = disco.conv %x, %psi, %w plan <loops, order = weight_first> : (tensor<?x1x4xf32>, !disco.psi<csr, 5, 4 -> 2>, tensor<1x1x5xf32>) -> tensor<?x1x2xf32>
+  return %y : tensor<?x1x2xf32>
+}
+)";
+
+/// Tables and sizes that would lead out of memory.
+static void checkErrors(Checker &checker) {
+  std::unique_ptr<Program> program = checker.compile("errors", errorModule);
+  if (!program)
+    return;
+  auto numbers = [](DType dtype, std::vector<int64_t> shape,
+                    std::vector<double> values) {
+    return makeArray(dtype, shape, [&](int64_t i) { return values[i]; });
+  };
+  Random random(4);
+  Array x = random.array(DType::f32, {1, 1, 4});
+  Array index = numbers(DType::i64, {2, 3}, {0, 1, 4, 4, 3, 2});
+  // The bins 2 and 3 belong to no neighbour.
+  Array bin = numbers(DType::i32, {2, 3}, {0, 4, -7, 99, 1, 1});
+  checker.check("tables in range",
+                bool(program->run("onehot", {x, index, bin})),
+                "expected no error, but got one");
+  auto onehot = [&](Array index, Array bin) {
+    return program->run("onehot", {x, std::move(index), std::move(bin)});
+  };
+  Array far = index, negative = index, large = bin;
+  far.set(5, 5);
+  negative.set(1, -1);
+  large.set(4, 5);
+  const std::string run = "run: entry 'onehot': ";
+  checker.checkError("index too large", onehot(far, bin),
+                     run + "expected index 5 of input 1 to be in [0, 5), but "
+                           "got 5");
+  checker.checkError("index negative", onehot(negative, bin),
+                     run + "expected index 1 of input 1 to be in [0, 5), but "
+                           "got -1");
+  checker.checkError("bin too large", onehot(index, large),
+                     run + "expected bin 4 of input 2 to be in [0, 5), but "
+                           "got 5");
+  auto csr = [&](std::vector<double> offsets, std::vector<double> columns,
+                 int64_t taps) {
+    return program->run("csr", {x, numbers(DType::i32, {3}, std::move(offsets)),
+                                numbers(DType::i32, {2}, std::move(columns)),
+                                random.array(DType::f32, {taps, 5})});
+  };
+  const std::string offset = "run: entry 'csr': expected row offset ",
+                    ascend = " of input 1 to ascend from 0 to the number of "
+                             "taps, but got ";
+  checker.check("csr in range", bool(csr({0, 1, 2}, {0, 3}, 2)),
+                "expected no error, but got one");
+  checker.checkError("offsets that start late", csr({1, 1, 2}, {0, 3}, 2),
+                     offset + "0" + ascend + "1");
+  checker.checkError("offsets that descend", csr({0, -1, 2}, {0, 3}, 2),
+                     offset + "1" + ascend + "-1");
+  checker.checkError("offsets that overshoot", csr({0, 5, 2}, {0, 3}, 2),
+                     offset + "1" + ascend + "5");
+  checker.checkError("offsets that end early", csr({0, 1, 1}, {0, 3}, 2),
+                     offset + "2" + ascend + "1");
+  checker.checkError("column", csr({0, 1, 2}, {0, 4}, 2),
+                     "run: entry 'csr': expected column 1 of input 2 to be in "
+                     "[0, 4), but got 4");
+  checker.check("taps that differ", !csr({0, 1, 2}, {0, 3}, 3),
+                "expected an error, but got none");
+  // 2^58 fields of 16 bytes; the workspace needs 80 bytes of each.
+  checker.checkError(
+      "workspace",
+      program->workspaceBytes(
+          "large", {{int64_t(1) << 58, 1, 4}, {1, 1, 5}, {3}, {1}, {1, 5}}),
+      "workspace: entry 'large' (workspace size): expected the workspace for "
+      "these input shapes "
+      "to be smaller than 2^63 bytes, but it is not");
+}
+
 void compiled::checkProperties(Checker &checker) {
+  checkErrors(checker);
   checkShifts(checker);
   checkAdjoints(checker);
   checkStrides(checker);

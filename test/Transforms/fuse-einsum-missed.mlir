@@ -68,6 +68,26 @@ func.func @shifted_index(%x: !x, %psi: !psi, %w: tensor<6x4x10xf32>) -> !y {
   return %y : !y
 }
 
+func.func @batch_becomes_static(%x: tensor<?x4x16x16xf32>, %psi: !psi, %w: !w) -> !y {
+  // expected-remark @+1 {{[Missed] disco.contract | Category:disco-fuse-einsum | Function=batch_becomes_static | Reason="the batch is static in one place and dynamic in another", Rule=batch}}
+  %f = disco.contract %x, %psi : (tensor<?x4x16x16xf32>, !psi) -> !f
+  %i = arith.constant dense<0.0> : !y
+  %y = linalg.contract indexing_maps = [affine_map<(b, o, h, w, c, k) -> (b, c, k, h, w)>, affine_map<(b, o, h, w, c, k) -> (o, c, k)>, affine_map<(b, o, h, w, c, k) -> (b, o, h, w)>]
+      ins(%f, %w : !f, !w) outs(%i : !y) -> !y
+  return %y : !y
+}
+
+func.func @batch_becomes_dynamic(%x: !x, %psi: !psi, %w: !w, %n: index) -> tensor<?x6x16x16xf32> {
+  // expected-remark @+1 {{[Missed] disco.contract | Category:disco-fuse-einsum | Function=batch_becomes_dynamic | Reason="the batch is static in one place and dynamic in another", Rule=batch}}
+  %f = disco.contract %x, %psi : (!x, !psi) -> !f
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x6x16x16xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<?x6x16x16xf32>) -> tensor<?x6x16x16xf32>
+  %y = linalg.contract indexing_maps = [affine_map<(b, o, h, w, c, k) -> (b, c, k, h, w)>, affine_map<(b, o, h, w, c, k) -> (o, c, k)>, affine_map<(b, o, h, w, c, k) -> (b, o, h, w)>]
+      ins(%f, %w : !f, !w) outs(%i : tensor<?x6x16x16xf32>) -> tensor<?x6x16x16xf32>
+  return %y : tensor<?x6x16x16xf32>
+}
+
 // Fusing would run the filter in every iteration.
 func.func @in_a_loop(%x: !x, %psi: !psi, %w: !w, %n: index) -> !y {
   %c0 = arith.constant 0 : index
@@ -300,6 +320,15 @@ func.func @mixed_used_twice(%x: !x, %psi: !psi, %w: !w) -> (!z, !y) {
   // expected-remark @+1 {{[Missed] disco.contract_sum | Category:disco-fuse-einsum | Function=mixed_used_twice | Reason="the mixed features have 2 uses, but disco.contract_sum must be the only one", Rule=single-use}}
   %y = disco.contract_sum %z, %psi : (!z, !psi) -> !y
   return %z, %y : !z, !y
+}
+
+func.func @mixed_batch(%x: tensor<?x4x8x16xf32>, %psi: !psi, %w: !w) -> !y {
+  %i = arith.constant dense<0.0> : !z
+  %z = linalg.contract indexing_maps = [affine_map<(b, o, k, h, w, c) -> (b, c, h, w)>, affine_map<(b, o, k, h, w, c) -> (o, c, k)>, affine_map<(b, o, k, h, w, c) -> (b, o, k, h, w)>]
+      ins(%x, %w : tensor<?x4x8x16xf32>, !w) outs(%i : !z) -> !z
+  // expected-remark @+1 {{[Missed] disco.contract_sum | Category:disco-fuse-einsum | Function=mixed_batch | Reason="the batch is static in one place and dynamic in another", Rule=batch}}
+  %y = disco.contract_sum %z, %psi : (!z, !psi) -> !y
+  return %y : !y
 }
 
 func.func @mixed_outside_of_the_loop(%x: !x, %psi: !psi, %w: !w, %n: index) -> !y {

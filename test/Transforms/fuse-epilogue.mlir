@@ -343,3 +343,26 @@ func.func @bf16_constants(%x: tensor<?x4x16x32xbf16>, %psi: !psi, %w: tensor<6x4
   } -> !y
   return %z : !y
 }
+
+// -----
+
+!psi = !disco.psi<table<5>, 3, 128 -> 40>
+!y = tensor<2x6x40xf16>
+
+// f16 extended, biased and activated in f32 on tensors, and truncated.
+// CHECK-LABEL: func @f16_on_tensors
+// CHECK-SAME: %[[B:arg[0-9]+]]: tensor<6xf16>)
+// CHECK-NEXT: %[[Y:.*]] = disco.conv %{{.*}}, %{{.*}}, %{{.*}} bias %[[B]] activation relu : (
+// CHECK-NEXT: return %[[Y]]
+func.func @f16_on_tensors(%x: tensor<2x4x128xf16>, %psi: !psi, %w: tensor<6x4x3xf32>, %b: tensor<6xf16>) -> !y {
+  %zero = arith.constant dense<0.0> : tensor<2x6x40xf32>
+  %y = disco.conv %x, %psi, %w : (tensor<2x4x128xf16>, !psi, tensor<6x4x3xf32>) -> !y
+  %e = tensor.empty() : tensor<2x6x40xf32>
+  %bw = arith.extf %b : tensor<6xf16> to tensor<6xf32>
+  %bb = linalg.broadcast ins(%bw : tensor<6xf32>) outs(%e : tensor<2x6x40xf32>) dimensions = [0, 2]
+  %yw = arith.extf %y : !y to tensor<2x6x40xf32>
+  %s = arith.addf %yw, %bb : tensor<2x6x40xf32>
+  %r = arith.maximumf %s, %zero : tensor<2x6x40xf32>
+  %t = arith.truncf %r : tensor<2x6x40xf32> to !y
+  return %t : !y
+}

@@ -45,17 +45,17 @@ public:
     int width = std::max(960, panelsWidth);
     int blockHeight = 34 + numLines * (panelSize + gap + 18);
     std::vector<int64_t> rows = panelRows();
-    int mapHeight = width / 2;
-    int top = 86;
+    auto numBlocks = static_cast<int>(rows.size());
+    // Blocks of few functions stand side by side.
+    bool beside = numBlocks * (panelsWidth + 3 * gap) <= width;
+    int blockStep = width / numBlocks, mapHeight = width / 2, top = 86;
+    int y = top + (beside ? 1 : numBlocks) * blockHeight;
     Image image(2 * margin + width + gap + barWidth + barLabels,
-                top + static_cast<int>(rows.size()) * blockHeight + 44 +
-                    mapHeight + margin);
+                y + 44 + mapHeight + margin);
     drawHeader(image);
-    int y = top;
-    for (int64_t row : rows) {
-      drawBlock(image, y, row);
-      y += blockHeight;
-    }
+    for (int j = 0; j < numBlocks; ++j)
+      drawBlock(image, margin + (beside ? j * blockStep : 0),
+                top + (beside ? 0 : j * blockHeight), rows[j]);
     drawColorBar(image, margin + width + gap, top + 34, barWidth,
                  std::min(260, y - top - 60), ColorScale());
     drawMap(image, y, width, mapHeight);
@@ -71,14 +71,17 @@ private:
     std::snprintf(cutoff, sizeof(cutoff), "%.4g", radius * 180 / M_PI);
     std::string title = std::string(nameOf(filter.basis)) + " [" + shape +
                         "], " + std::to_string(psi.numBasis) +
-                        " functions, cutoff " + cutoff + "\xc2\xb0, norm " +
+                        (psi.numBasis == 1 ? " function" : " functions") +
+                        ", cutoff " + cutoff + "\xc2\xb0, norm " +
                         std::string(nameOf(filter.norm));
     drawText(image, margin, 20, title, ink);
     drawText(image, margin, 44, toString(filter), faint, 1);
-    drawText(image, margin, 58,
-             "psi without its quadrature weights; each panel scaled to a "
-             "largest magnitude of 1",
-             faint, 1);
+    drawText(
+        image, margin, 58,
+        "psi without its quadrature weights, as seen from above a point of "
+        "the given latitude (north up, east right); each panel scaled to "
+        "a largest magnitude of 1",
+        faint, 1);
   }
 
   int64_t rowNearest(double latitude) const {
@@ -129,17 +132,16 @@ private:
     return text;
   }
 
-  void drawBlock(Image &image, int y, int64_t row) const {
-    std::string label = "output latitude " +
-                        latitudeLabel(coarse.colatitudes[row]) +
-                        ", seen from "
-                        "above (north up, east right)";
+  void drawBlock(Image &image, int left, int y, int64_t row) const {
+    std::string label = "latitude " + latitudeLabel(coarse.colatitudes[row]);
+    if (filter.transpose)
+      label += " of the coarse grid";
     if (numShown < psi.numBasis)
       label += ", first " + std::to_string(numShown) + " functions";
-    drawText(image, margin, y + 8, label, ink);
+    drawText(image, left, y + 8, label, ink);
     for (int64_t k = 0; k < numShown; ++k) {
       int line = static_cast<int>(k / perLine);
-      int x = margin + static_cast<int>(k % perLine) * (panelSize + gap);
+      int x = left + static_cast<int>(k % perLine) * (panelSize + gap);
       int panelY = y + 34 + line * (panelSize + gap + 18);
       drawPanel(image, x, panelY, row, footprint(k, row));
       drawText(image, x + panelSize / 2, panelY + panelSize + 4,
@@ -192,7 +194,7 @@ private:
     int64_t k = psi.numBasis > 1 ? 1 : 0;
     drawText(image, margin, y + 14,
              "function k=" + std::to_string(k) +
-                 " at several output points, on the world map",
+                 " at several points of the world map",
              ink);
     int64_t nlon = filter.fine().nlon, nlonCoarse = filter.coarse().nlon;
     SphereField field{filter.fine().nlat, nlon, fine.colatitudes, {}};

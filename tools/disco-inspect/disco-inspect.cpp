@@ -57,7 +57,9 @@ field   draws one field of an array [B, C, nlat, nlon], [C, nlat, nlon] or
                  in = grid<equiangular, 721x1440>,
                  out = grid<legendre_gauss, 360x720>>'
 
-The exit code is 0 on success, 1 on an error and 2 on wrong usage.
+The environment variable DISCO_NUM_THREADS sets the number of threads; results
+do not depend on it. The exit code is 0 on success, 1 on an error and 2 on wrong
+usage.
 )";
 
 namespace {
@@ -241,10 +243,10 @@ static Result<std::vector<double>> latitudesOf(const SphereField &field,
   if (!arguments.has("--grid")) {
     if (field.nlat == 1)
       return std::vector<double>{M_PI / 2};
-    std::vector<double> colatitudes;
+    std::vector<double> colatitudes(field.nlat);
     for (int64_t i = 0; i < field.nlat; ++i)
-      colatitudes.push_back(M_PI * static_cast<double>(i) /
-                            static_cast<double>(field.nlat - 1));
+      colatitudes[i] =
+          M_PI * static_cast<double>(i) / static_cast<double>(field.nlat - 1);
     return colatitudes;
   }
   Result<Grid> grid = parseGrid(arguments.get("--grid"));

@@ -28,7 +28,7 @@ using reference::Tensor;
 struct LayerData {
   Tensor x, weight, bias, gradOutput;
   /// Types of the results: of the fields, and of the parameters' gradients.
-  DType field = DType::f64, parameters = DType::f64;
+  DType field = DType::f64, weightType = DType::f64, biasType = DType::f64;
 };
 
 /// A result on its way to a file.
@@ -76,11 +76,12 @@ Result<LayerData> readData(const Options &options) {
   if (Status s = readTensor(options.inputs[0], options, data.x, data.field); !s)
     return s.error();
   if (Status s =
-          readTensor(options.weight, options, data.weight, data.parameters);
+          readTensor(options.weight, options, data.weight, data.weightType);
       !s)
     return s.error();
   if (!options.bias.empty())
-    if (Status s = readTensor(options.bias, options, data.bias, ignored); !s)
+    if (Status s = readTensor(options.bias, options, data.bias, data.biasType);
+        !s)
       return s.error();
   if (!options.gradOutput.empty())
     if (Status s =
@@ -120,10 +121,15 @@ std::string gridText(const filter::Grid &grid) {
   return std::to_string(grid.nlat) + "x" + std::to_string(grid.nlon);
 }
 
+/// Element types in a module.
+struct ModuleTypes {
+  DType field, weight, bias;
+};
+
 /// The layer as a module with one public function, @layer.
 std::string formatModule(const filter::SphereFilter &filter, Channels channels,
-                         int64_t groups, bool bias, DType dtype) {
-  const std::string type(nameOf(dtype));
+                         int64_t groups, bool bias, const ModuleTypes &types) {
+  const std::string type(nameOf(types.field));
   const std::string in = gridText(filter.in), out = gridText(filter.out);
   const std::string k = std::to_string(filter.numBasis());
   const std::string outChannels = std::to_string(channels.out);
@@ -133,8 +139,9 @@ std::string formatModule(const filter::SphereFilter &filter, Channels channels,
       "tensor<?x" + std::to_string(channels.in) + "x" + in + "x" + type + ">";
   const std::string w = "tensor<" + outChannels + "x" +
                         std::to_string(channels.in / groups) + "x" + k + "x" +
-                        type + ">";
-  const std::string b = "tensor<" + outChannels + "x" + type + ">";
+                        std::string(nameOf(types.weight)) + ">";
+  const std::string b =
+      "tensor<" + outChannels + "x" + std::string(nameOf(types.bias)) + ">";
   const std::string y =
       "tensor<?x" + outChannels + "x" + out + "x" + type + ">";
   std::string text = "module {\n  func.func @layer(%x: " + x + ", %w: " + w;
@@ -158,7 +165,7 @@ std::string formatModule(const filter::SphereFilter &filter, Channels channels,
 /// Writes the module to a file that is not committed yet.
 Result<AtomicFile> stageModule(const Options &options,
                                const filter::SphereFilter &filter,
-                               Channels channels, DType dtype) {
+                               Channels channels, const ModuleTypes &types) {
   for (int64_t count : {channels.in, channels.out})
     if (count % options.groups != 0)
       return Error{"expected groups to divide the " +
@@ -168,7 +175,7 @@ Result<AtomicFile> stageModule(const Options &options,
   Result<AtomicFile> file = AtomicFile::create(options.emitMlir);
   if (file)
     if (Status s = file->write(formatModule(filter, channels, options.groups,
-                                            !options.bias.empty(), dtype));
+                                            !options.bias.empty(), types));
         !s)
       return s.error();
   return file;
@@ -272,18 +279,24 @@ private:
       const char *name;
       const std::string &path;
       const Tensor &tensor;
-    } both[] = {{"gw", options.gradWeight, gradients->weight},
-                {"gb", options.gradBias, gradients->bias}};
+      DType dtype;
+    } both[] = {{"gw", options.gradWeight, gradients->weight, data.weightType},
+                {"gb", options.gradBias, gradients->bias, biasGradientType()}};
     for (const auto &one : both) {
       if (one.path.empty())
         continue;
-      Result<Array> array = one.tensor.to(data.parameters);
+      Result<Array> array = one.tensor.to(one.dtype);
       if (!array)
         return array.error();
       results.push_back(
           {one.name, one.path, std::move(*array), elapsed.count()});
     }
     return {};
+  }
+
+  /// That of the bias, or of the weight for a layer without one.
+  DType biasGradientType() const {
+    return options.bias.empty() ? data.weightType : data.biasType;
   }
 
   const Options &options;
@@ -335,7 +348,8 @@ Status runWithData(const Options &options, const filter::SphereFilter &filter) {
     if (!channels)
       return channels.error();
     Result<AtomicFile> file =
-        stageModule(options, filter, *channels, data->field);
+        stageModule(options, filter, *channels,
+                    {data->field, data->weightType, data->biasType});
     if (!file)
       return file.error();
     files.push_back(std::move(*file));
@@ -355,8 +369,9 @@ Status emitWithoutData(const Options &options,
   Result<Channels> channels = parseChannels(options.shape);
   if (!channels)
     return channels.error();
+  const DType dtype = *options.dtype;
   Result<AtomicFile> file =
-      stageModule(options, filter, *channels, *options.dtype);
+      stageModule(options, filter, *channels, {dtype, dtype, dtype});
   return file ? file->commit() : Status(file.error());
 }
 

@@ -91,8 +91,9 @@ static disco_status checkIndex(const void *object, const void *result,
 
 disco_status disco_artifact_entry(const disco_artifact *artifact, int32_t index,
                                   const disco_entry **entry) {
-  const disco_status status = checkIndex(
-      artifact, entry, index, disco_artifact_num_entries(artifact), "entry");
+  const disco_status status =
+      checkIndex(artifact, static_cast<const void *>(entry), index,
+                 disco_artifact_num_entries(artifact), "entry");
   if (status == DISCO_OK)
     *entry = &artifact->entries[index];
   return status;

@@ -47,7 +47,7 @@ namespace disco::runtime {
 static bool hasFeature(std::string_view name) {
   __builtin_cpu_init();
 #define X(LLVM, BUILTIN)                                                       \
-  if (name == LLVM)                                                            \
+  if (name == (LLVM))                                                          \
     return __builtin_cpu_supports(BUILTIN) != 0;
   DISCO_CPU_FEATURES(X)
 #undef X

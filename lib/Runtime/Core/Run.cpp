@@ -372,7 +372,7 @@ disco_status Call::place(const disco_context &context, const char *kind,
                   label.text(), tensor.byte_offset, checked.extent,
                   tensor.data);
     const auto size = static_cast<uint64_t>(sizeOfDType(type.dtype));
-    data = reinterpret_cast<void *>(range.begin);
+    data = static_cast<char *>(tensor.data) + tensor.byte_offset;
     if (range.begin % size != 0)
       return fail(DISCO_INVALID_ARGUMENT,
                   "expected %s to be aligned to %" PRIu64
@@ -464,12 +464,11 @@ disco_status Call::checkOverlap() {
       label(written, a);
       label(other, b);
       return fail(DISCO_INVALID_ARGUMENT,
-                  "expected %s not to overlap %s, but got addresses [%p, %p) "
-                  "and [%p, %p)",
-                  a, b, reinterpret_cast<void *>(ranges[written].begin),
-                  reinterpret_cast<void *>(ranges[written].end),
-                  reinterpret_cast<void *>(ranges[other].begin),
-                  reinterpret_cast<void *>(ranges[other].end));
+                  "expected %s not to overlap %s, but got addresses "
+                  "[0x%" PRIxPTR ", 0x%" PRIxPTR ") and [0x%" PRIxPTR
+                  ", 0x%" PRIxPTR ")",
+                  a, b, ranges[written].begin, ranges[written].end,
+                  ranges[other].begin, ranges[other].end);
     }
   return DISCO_OK;
 }

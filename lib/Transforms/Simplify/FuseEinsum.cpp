@@ -139,6 +139,15 @@ bool isMultiplyAdd(Block &body) {
   return false;
 }
 
+/// Whether the sizes of the layout are those of the tensor's type: a linalg op
+/// may use a dimension that is static in one operand and dynamic in another.
+bool fits(const LaidOutValue &value) {
+  auto type = cast<RankedTensorType>(value.value.getType());
+  return llvm::all_of(
+      llvm::zip_equal(type.getShape(), value.layout),
+      [](auto pair) { return std::get<0>(pair) == sizeOf(std::get<1>(pair)); });
+}
+
 class EinsumFuser {
 public:
   explicit EinsumFuser(Operation *op) : builder(op) {}
@@ -152,6 +161,10 @@ private:
   std::nullopt_t fail(StringRef rule, const Twine &reason) {
     miss = {rule, reason.str()};
     return std::nullopt;
+  }
+  std::nullopt_t failBatch() {
+    return fail("batch", "the batch is static in one place and dynamic in "
+                         "another");
   }
   bool reject(StringRef rule, const Twine &reason) {
     (void)fail(rule, reason);
@@ -268,6 +281,9 @@ bool EinsumFuser::matchInit(Einsum &einsum, const FactorList &channels,
   if (!mayBeBias)
     return reject("init", "the init of the einsum is not zeros");
   AxisLayout wanted{channels};
+  if (!fits({init, layout}))
+    return reject("init", "the init of the einsum is neither zeros nor a bias "
+                          "broadcast from the output channels");
   refine(layout, wanted);
   refine(wanted, layout);
   int64_t covered = 1;
@@ -450,6 +466,8 @@ std::optional<ConvOp> EinsumFuser::fuse(ContractOp op) {
   PsiType psi = op.getPsiType();
   AxisLayout yLayout =
       activationLayout(xType.getDimSize(0), channels, psi.getOutShape());
+  if (xType.getDimSize(0) != op.getZ().getType().getDimSize(0))
+    return failBatch();
   std::optional<LaidOutValue> target =
       findTarget(einsum->op->getResult(0), einsum->layout(kOut), yLayout,
                  xType.getElementType());
@@ -458,6 +476,8 @@ std::optional<ConvOp> EinsumFuser::fuse(ContractOp op) {
                              toText(einsum->accumulator()) +
                              ", but that of a conv is " +
                              toText(xType.getElementType()));
+  if (!fits(*target) || !fits(weight))
+    return failBatch();
   builder.setInsertionPoint(einsum->op);
   Value bias;
   if (!matchInit(*einsum, channels, /*mayBeBias=*/true, bias))
@@ -569,6 +589,9 @@ std::optional<ConvOp> EinsumFuser::fuse(ContractSumOp op) {
           checkSumLoops(*einsum, x, weight, groups, rest))
     return fail(found->rule, found->reason);
   Type xElement = cast<RankedTensorType>(x.value.getType()).getElementType();
+  if (!fits(x) || !fits(weight) ||
+      op.getY().getType().getDimSize(0) != op.getZ().getType().getDimSize(0))
+    return failBatch();
   if (xElement != element)
     return fail("dtype", "the input of the einsum is " + toText(xElement) +
                              ", but the result is " + toText(element));

@@ -220,6 +220,14 @@ TEST(Problem, LiesAreRefusedWithBothValues) {
   EXPECT_EQ(whyNot(p), "expected epilogue to be in [0, 0], but got 1");
 }
 
+extern "C" int disco_test_abi_bits(void);
+
+TEST(Problem, HeadersAreC) {
+  EXPECT_EQ(disco_test_abi_bits(), DISCO_EPILOGUE_BIAS |
+                                       DISCO_EPILOGUE_ACTIVATION |
+                                       DISCO_EPILOGUE_RESIDUAL);
+}
+
 TEST(Problem, TextNamesWhatMatters) {
   Problem p = small();
   p.batch_assumed = 1;
