@@ -184,8 +184,12 @@ static PageBlock makeChoices(const Explained &e) {
   block.heading = "Why this family";
   const planning::Choice &best = e.selection.winner;
   const planning::Schedule schedule = e.plan.toSchedule();
+  const planning::FieldTable &fields = e.plan.getKernelFamily().fields();
   bool isBest = best.family == &e.plan.getKernelFamily() &&
-                planning::operator==(best.schedule, schedule);
+                best.schedule.order == schedule.order &&
+                best.schedule.provider == schedule.provider &&
+                planning::fieldsToString(best.schedule, fields) ==
+                    planning::fieldsToString(schedule, fields);
   double time = e.cost.predictedMicroseconds();
   if (isBest) {
     block.lines.push_back("the plan is what selection chooses");

@@ -60,7 +60,8 @@ struct Walkthrough {
 
 /// What a walkthrough is made from.
 struct Explained {
-  ContractionOpInterface op;
+  /// Interfaces of MLIR have no const members.
+  mutable ContractionOpInterface op;
   PlanAttr plan;
   const ::disco::planning::Target &target;
   ::disco::planning::Problem problem;
