@@ -15,8 +15,8 @@ func.func @other_target(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> ten
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
 func.func @stale(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{STALE}}
-  // expected-note @below {{NOTE}}
+  // expected-error-re @below {{'disco.conv' op expected the problem of the plan to be 0x{{[0-9a-f]+}}, but got 0x0000000000001234: the plan was made for another operation}}
+  // expected-note @below {{the operation is: conv forward f32, sphere 16x32 -> 16x32, K 9, B 1, C 4, O 4}}
   %y = disco.conv %x, %psi, %w plan <csr_gather, problem = 0x1234> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
   return %y : tensor<1x4x16x32xf32>
 }

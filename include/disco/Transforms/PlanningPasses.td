@@ -18,7 +18,7 @@ class Disco_PlanningPass<string name> : Pass<name, "::mlir::ModuleOp"> {
            "The chip, by name or architecture (disco-opt --list-targets); "
            "empty: the module's disco.target, or else cpu">,
     Option<"overrides", "overrides", "std::string", "",
-           "Numbers of the chip to replace, as \"dram_gbps=3000,cores=66\"; the "
+           "Numbers of the chip to replace, as \"dram_gbps=3000,launch_us=4\"; the "
            "units are those of disco-opt --list-targets">,
     Option<"includePlanned", "include-planned", "bool", "false",
            "Admit families that have no kernel yet; such a plan cannot be run">];

@@ -55,10 +55,11 @@ static Provenance getTapProvenance(const Explained &e) {
   return e.problem.filter.exact ? Provenance::exact : Provenance::model;
 }
 
-static const Counts &getLongest(const planning::Cost &cost) {
+/// The stage that computes most; the first of equals.
+static const Counts &getMainStage(const planning::Cost &cost) {
   const planning::Stage *longest = &cost.stages.front();
   for (const planning::Stage &stage : cost.stages)
-    if (stage.predictedMicroseconds() > longest->predictedMicroseconds())
+    if (stage.counts.usefulFlop > longest->counts.usefulFlop)
       longest = &stage;
   return longest->counts;
 }
@@ -150,23 +151,52 @@ static std::string describePsi(const Explained &e) {
   return text + "a psi known only at run time";
 }
 
+/// The tensors that an op reads and writes, by the names of its documentation.
+static SmallVector<std::pair<StringRef, Value>> getTensors(Operation *op) {
+  SmallVector<std::pair<StringRef, Value>> tensors;
+  auto add = [&](StringRef name, Value value) {
+    if (value)
+      tensors.emplace_back(name, value);
+  };
+  TypeSwitch<Operation *>(op)
+      .Case([&](ContractOp op) {
+        add("x", op.getX());
+        add("z", op.getZ());
+      })
+      .Case([&](ContractSumOp op) {
+        add("z", op.getZ());
+        add("y", op.getY());
+      })
+      .Case([&](ConvOp op) {
+        add("x", op.getX());
+        add("w", op.getWeight());
+        add("bias", op.getBias());
+        add("residual", op.getResidual());
+        add("y", op.getY());
+      })
+      .Case([&](ConvWeightGradOp op) {
+        add("x", op.getX());
+        add("gy", op.getGy());
+        add("gw", op.getWeightGrad());
+        add("gb", op.getBiasGrad());
+      });
+  return tensors;
+}
+
 static WalkthroughSection makeOverview(const Explained &e) {
   PageBlock text;
   text.lines = {describeOp(e.op), "psi: " + describePsi(e),
                 "fused behind the channel mix: " + describeFused(e.op)};
-  for (auto [index, operand] : llvm::enumerate(e.op->getOperands()))
-    if (isa<RankedTensorType>(operand.getType()))
-      text.lines.push_back("operand " + std::to_string(index) + ": " +
-                           str(operand.getType()));
-  for (auto [index, type] : llvm::enumerate(e.op->getResultTypes()))
-    text.lines.push_back("result " + std::to_string(index) + ": " + str(type));
+  for (auto [name, value] : getTensors(e.op))
+    text.lines.push_back(name.str() + ": " + str(value.getType()));
   Type element = e.op.getActivations().getType().getElementType();
   PageBlock figures;
   int32_t order = static_cast<int32_t>(e.plan.getOrder());
   figures.figures = {
       word("sums in", str(getAccumulatorType(element))),
       word("two runs are bit-equal", e.problem.deterministic ? "yes" : "no"),
-      number("batch", e.problem.batch, "",
+      number(e.problem.batch_assumed ? "batch, assumed" : "batch",
+             e.problem.batch, "",
              e.problem.batch_assumed ? Provenance::model : Provenance::exact),
       number("FLOP of the filter", planning::sparseFlop(e.problem, order),
              "FLOP", getTapProvenance(e)),
@@ -217,12 +247,12 @@ static PageBlock makeLaunch(const Explained &e) {
   bool onHost = e.target.kind == planning::TargetKind::cpu;
   StringRef function = getFunctionName(e.op);
   if (e.plan.getProvider() == Provider::codegen && onHost)
-    block.lines.push_back("inlined into the entry " + function.str() +
+    block.lines.push_back("inlined into @" + function.str() +
                           ": there is no kernel symbol and no launch");
   else
-    block.lines.push_back("entry " + function.str() + " -> " +
+    block.lines.push_back("@" + function.str() + " -> " +
                           e.plan.getFamily().str());
-  const Counts &counts = getLongest(e.cost);
+  const Counts &counts = getMainStage(e.cost);
   block.figures = {
       word("problem hash",
            e.plan.getProblem()
@@ -265,7 +295,8 @@ static WalkthroughSection makeDevice(const Explained &e) {
   for (const ScheduleField &field : e.plan.getSchedule()) {
     const planning::FieldInfo &info = table.fields[field.id];
     schedule.lines.push_back(std::string(info.name) + " = " +
-                             std::to_string(field.value) + ": " + info.meaning);
+                             std::to_string(field.value) + " (" + info.meaning +
+                             ")");
   }
   if (schedule.lines.empty())
     schedule.lines.push_back("the family has no fields");
@@ -311,8 +342,6 @@ static WalkthroughSection makeDataFlow(const Explained &e) {
        << llvm::formatv("{0:F1} us, ", stage.predictedMicroseconds())
        << str(planning::nameOf(stage.bound())) << "\n|  "
        << bytes(stage.counts.dramWriteBytes) << " written\nv\n";
-    if (&stage != &e.cost.stages.back())
-      os << "memory\n";
   }
   os << (isa<ConvWeightGradOp>(e.op.getOperation()) ? "gw\n"
          : isa<ContractOp>(e.op.getOperation())     ? "z\n"

@@ -32,18 +32,19 @@ StringRef mlir::disco::nameOf(Provenance provenance) {
   return names[static_cast<unsigned>(provenance)];
 }
 
-/// Three or four significant digits with a decimal prefix.
+/// Whole numbers below 10000 in full, others with three digits or four and a
+/// decimal prefix.
 static std::string formatScaled(double value, StringRef unit) {
   constexpr StringLiteral prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
   size_t scale = 0;
-  while (value >= 9999.5 && scale + 1 < std::size(prefixes)) {
+  bool isSmall = value < 10000 && value == std::floor(value);
+  while (!isSmall && value >= 999.5 && scale + 1 < std::size(prefixes)) {
     value /= 1000;
     ++scale;
   }
-  bool isWhole = value == std::floor(value);
-  std::string digits = isWhole       ? llvm::formatv("{0:F0}", value).str()
+  std::string digits = isSmall       ? llvm::formatv("{0:F0}", value).str()
                        : value < 10  ? llvm::formatv("{0:F2}", value).str()
-                       : value < 1e3 ? llvm::formatv("{0:F1}", value).str()
+                       : value < 100 ? llvm::formatv("{0:F1}", value).str()
                                      : llvm::formatv("{0:F0}", value).str();
   std::string suffix = prefixes[scale].str() + unit.str();
   return suffix.empty() ? digits : digits + " " + suffix;

@@ -178,8 +178,7 @@
 
 // -----
 
-// expected-error @+2 {{expected one of [filter_first, weight_first] for association order of filter and channel mix, got: sideways}}
-// expected-error @+1 {{failed to parse Disco_PlanAttr parameter 'order' which is to be a `Order`}}
+// expected-error @+1 {{expected the order to be filter_first or weight_first, but got sideways}}
 "test.op"() {plan_order = #disco.plan<loops, order = sideways>} : () -> ()
 
 // -----

@@ -2,10 +2,8 @@
 // RUN: disco-opt %s | disco-opt | FileCheck %s
 // RUN: disco-opt %s --emit-bytecode | disco-opt | FileCheck %s
 
-// CHECK: #target = #disco.target<"h200">
-// CHECK: #[[OTHER:.*]] = #disco.target<"h200", "dram_gbps=3000,cores=66">
-// CHECK: module attributes {disco.target = #target
-module attributes {disco.target = #disco.target<"h200">, test.other = #disco.target<"h200", "dram_gbps=3000,cores=66">} {
+// CHECK: module attributes {disco.target = #disco.target<"h200">, test.other = #disco.target<"h200", "dram_gbps=3000,launch_us=4">}
+module attributes {disco.target = #disco.target<"h200">, test.other = #disco.target<"h200", "dram_gbps=3000,launch_us=4">} {
 
 // Keys in any order come back in one order; what is as by default is left out.
 // CHECK-LABEL: @every_key

@@ -126,7 +126,7 @@ def Disco_TargetAttr : Disco_Attr<"Target", "target"> {
   let summary = "the chip that ops are planned for";
   let description = [{
     `#disco.target<"h200">` is a row of KnownTargets.def, by its name or its
-    architecture; `#disco.target<"h200", "dram_gbps=3000,cores=66">` is that row
+    architecture; `#disco.target<"h200", "dram_gbps=3000,launch_us=4">` is that row
     with some of its numbers replaced. A module carries it as `disco.target`.
     `disco-opt --list-targets` prints the rows and their fields.
   }];
