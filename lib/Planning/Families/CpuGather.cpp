@@ -170,8 +170,10 @@ static void describe(const Problem &p, const Target &target, const Schedule &s,
                    text(lanes) + " longitudes times " + text(get(s, kTile)) +
                    " features: " + text(get(s, vectors) * get(s, kTile)) +
                    " sums in registers"};
-  d.example = {"pass 1 of a row: lane 3 of vector 0 is longitude " +
-               text(width + 3)};
+  const int64_t pass = width + 3 < p.out_shape[1] ? 1 : 0;
+  d.example = {"pass " + text(pass) +
+               " of a row: lane 3 of vector 0 is longitude " +
+               text(pass * width + 3)};
   d.loads = {"x: " + text(get(s, vectors)) + " vector loads for each tap" +
                  (p.filter.stride > 1 ? ", every " + text(p.filter.stride) +
                                             "th longitude of them"

@@ -225,9 +225,9 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
           text(width) + " longitudes); a field is a sample and channel",
       "thread i sums longitude i of the tile, for all " + text(get(s, bcTile)) +
           " fields and " + text(shape.kTile) + " features at a time"};
-  d.example = {"CTA (row 0, fields " + text(get(s, bcTile)) + ".." +
-               text(2 * get(s, bcTile) - 1) +
-               ", tile 1), thread 5: longitude " + text(width + 5)};
+  const int64_t tile = width + 5 < p.out_shape[1] ? 1 : 0;
+  d.example = {"CTA (row 0, fields 0.." + text(get(s, bcTile) - 1) + ", tile " +
+               text(tile) + "), thread 5: longitude " + text(tile * width + 5)};
   d.loads = {"x: each ring window once into shared memory, " +
                  text(shape.loadElements) + " element(s) a load of a thread",
              "psi: " + text(shape.tapLoads) +
