@@ -79,10 +79,12 @@ check_tidy() {
     { grep -E '(error|warning):' build/tidy.log | sort -u | head -40; return 1; }
 }
 check_fuzz() { # NAME: a short run from its seeds
-  local corpus=build-asan/corpus/$1
+  local corpus=build-asan/corpus/$1 log=build-asan/$1.log
   mkdir -p "$corpus"
-  build-asan/bin/"$1" -max_total_time=20 -max_len=4096 -rss_limit_mb=2048 -verbosity=0 \
-    -artifact_prefix=build-asan/"$1"- "$corpus" "test/Fuzz/seeds/$1"
+  build-asan/bin/"$1" -max_total_time=20 -max_len=4096 -rss_limit_mb=2048 -verbosity=1 \
+    -artifact_prefix=build-asan/"$1"- "$corpus" "test/Fuzz/seeds/$1" >"$log" 2>&1 ||
+    { tail -40 "$log"; return 1; }
+  grep '^Done' "$log"
 }
 
 say "dependencies"

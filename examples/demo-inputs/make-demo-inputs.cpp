@@ -154,14 +154,13 @@ private:
 struct Layer {
   const char *name;
   int64_t outChannels, inChannelsPerGroup, numBasis;
-  bool bias;
 };
 
 /// Those of network.mlir.
-constexpr std::array<Layer, 4> layers = {{{"encoder", 16, 1, 9, true},
-                                          {"block1", 16, 16, 5, true},
-                                          {"block2", 16, 16, 9, true},
-                                          {"decoder", 4, 4, 9, true}}};
+constexpr std::array<Layer, 4> layers = {{{"encoder", 16, 1, 9},
+                                          {"block1", 16, 16, 5},
+                                          {"block2", 16, 16, 9},
+                                          {"decoder", 4, 4, 1}}};
 
 /// Weights of variance 1 / (channels per group * K), small biases.
 Status writeLayer(const std::string &directory, const Layer &layer,
@@ -179,7 +178,7 @@ Status writeLayer(const std::string &directory, const Layer &layer,
           prefix + "_weight.npy", DType::f32,
           {layer.outChannels, layer.inChannelsPerGroup, layer.numBasis},
           weight);
-      !status || !layer.bias)
+      !status)
     return status;
   std::vector<double> bias(layer.outChannels);
   for (double &value : bias)

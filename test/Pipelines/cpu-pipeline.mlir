@@ -4,6 +4,7 @@
 // CHECK:           builtin.module(
 // CHECK-NEXT:        inline
 // CHECK-NEXT:        symbol-dce
+// CHECK-NEXT:        convert-elementwise-to-linalg
 // CHECK-NEXT:        canonicalize
 // CHECK-NEXT:        cse
 // CHECK-NEXT:        disco-prepare-entries

@@ -95,18 +95,6 @@ func.func @packed_count(%x: tensor<1x1x2x4xf32>) -> tensor<1x1x1x2x2xf32> {
 
 // -----
 
-func.func @packed_features(%x: tensor<1x1x2x4xf32>) -> tensor<1x1x3x2x2xf32> {
-  %i = arith.constant dense<0> : tensor<2x3x2xi32>
-  %v = arith.constant dense<1.0> : tensor<2x3x2xf32>
-  %n = arith.constant dense<[1, 1]> : tensor<2xi32>
-  // expected-error@below {{'disco.assemble' op expected values to have at least 3 features, but got 2}}
-  %psi = disco.assemble kpacked(%i, %v, %n) : (tensor<2x3x2xi32>, tensor<2x3x2xf32>, tensor<2xi32>) -> !disco.psi<sphere, 3, 2x4 -> 2x2>
-  %z = disco.contract %x, %psi : (tensor<1x1x2x4xf32>, !disco.psi<sphere, 3, 2x4 -> 2x2>) -> tensor<1x1x3x2x2xf32>
-  return %z : tensor<1x1x3x2x2xf32>
-}
-
-// -----
-
 func.func @packed_latitude(%x: tensor<1x1x2x4xf32>) -> tensor<1x1x1x2x2xf32> {
   %i = arith.constant dense<[[[0, 0]], [[2, 0]]]> : tensor<2x1x2xi32>
   %v = arith.constant dense<1.0> : tensor<2x1x1xf32>

@@ -28,6 +28,8 @@ static void addTensorPasses(OpPassManager &manager,
                             const CpuPipelineOptions &options) {
   manager.addPass(createInlinerPass());
   manager.addPass(createSymbolDCEPass());
+  // Arithmetic on whole tensors has neither sizes nor buffers; linalg has.
+  manager.addPass(createConvertElementwiseToLinalgPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   // Before filters become tensors: their taps are counted.
