@@ -7,6 +7,7 @@
 // CHECK-NEXT:        convert-elementwise-to-linalg
 // CHECK-NEXT:        canonicalize
 // CHECK-NEXT:        cse
+// CHECK-NEXT:        disco-select-kernel{assumed-batch=1 force-family= force-fields= force-order= force-provider= include-planned=false overrides= target=cpu}
 // CHECK-NEXT:        disco-prepare-entries
 // TABLES-NEXT:       disco-check-tables
 // CHECK-NEXT:        disco-materialize-filters

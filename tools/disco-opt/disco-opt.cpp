@@ -8,13 +8,28 @@
 //===----------------------------------------------------------------------===//
 
 #include "disco/InitAll.h"
+#include "disco/Planning/Target.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/raw_ostream.h"
+
+/// Prints the table that a lone --list-... asks for.
+static bool printTable(llvm::StringRef option) {
+  if (option == "--list-kernel-families")
+    mlir::disco::printKernelFamilies(llvm::outs());
+  else if (option == "--list-targets")
+    llvm::outs() << disco::planning::listTargets();
+  else
+    return false;
+  return true;
+}
 
 int main(int argc, char **argv) {
+  if (argc == 2 && printTable(argv[1]))
+    return 0;
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

@@ -51,6 +51,9 @@ struct CpuPipelineOptions : public PassPipelineOptions<CpuPipelineOptions> {
 void buildCpuPipeline(OpPassManager &manager,
                       const CpuPipelineOptions &options);
 
+/// Prints the kernel families and where the build found their parts.
+void printKernelFamilies(llvm::raw_ostream &os);
+
 /// Registers disco-cpu-pipeline.
 void registerDiscoPipelines();
 

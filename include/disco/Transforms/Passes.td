@@ -9,6 +9,7 @@
 #ifndef DISCO_TRANSFORMS_PASSES_TD
 #define DISCO_TRANSFORMS_PASSES_TD
 
+include "disco/Transforms/PlanningPasses.td"
 include "mlir/Pass/PassBase.td"
 
 def PrepareEntriesPass : Pass<"disco-prepare-entries", "::mlir::ModuleOp"> {

@@ -32,6 +32,10 @@ static void addTensorPasses(OpPassManager &manager,
   manager.addPass(createConvertElementwiseToLinalgPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  // Before filters become tensors: their taps are counted.
+  SelectKernelPassOptions select;
+  select.target = "cpu";
+  manager.addPass(createSelectKernelPass(select));
   manager.addPass(createPrepareEntriesPass());
   if (options.checkTables)
     manager.addPass(createCheckTablesPass());

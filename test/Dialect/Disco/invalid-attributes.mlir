@@ -173,13 +173,12 @@
 
 // -----
 
-// expected-error @+1 {{expected the kernel family to be one of loops, but got warp_drive}}
+// expected-error @+1 {{expected the kernel family to be one of loops, cpu_gather, csr_gather, kpacked_wgmma, toeplitz_wgmma, but got warp_drive}}
 "test.op"() {plan_C1 = #disco.plan<warp_drive>} : () -> ()
 
 // -----
 
-// expected-error @+2 {{expected one of [filter_first, weight_first] for association order of filter and channel mix, got: sideways}}
-// expected-error @+1 {{failed to parse Disco_PlanAttr parameter 'order' which is to be a `Order`}}
+// expected-error @+1 {{expected the order to be filter_first or weight_first, but got sideways}}
 "test.op"() {plan_order = #disco.plan<loops, order = sideways>} : () -> ()
 
 // -----

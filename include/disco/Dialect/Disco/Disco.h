@@ -11,6 +11,7 @@
 #define DISCO_DIALECT_DISCO_DISCO_H
 
 #include "disco/Filter/SphereFilter.h"
+#include "disco/Planning/Family.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -27,6 +28,28 @@
 
 #define GET_TYPEDEF_CLASSES
 #include "disco/Dialect/Disco/DiscoTypes.h.inc"
+
+namespace mlir::disco {
+/// A field of a plan's schedule, by its index in the family's field table.
+struct ScheduleField {
+  int64_t id;
+  int64_t value;
+};
+inline bool operator==(const ScheduleField &a, const ScheduleField &b) {
+  return a.id == b.id && a.value == b.value;
+}
+inline llvm::hash_code hash_value(const ScheduleField &field) {
+  return llvm::hash_combine(field.id, field.value);
+}
+
+/// Shape of activations [batch, channels, points...] in a layout.
+llvm::SmallVector<int64_t> getPhysicalShape(Layout layout, int64_t batch,
+                                            int64_t channels,
+                                            llvm::ArrayRef<int64_t> points);
+
+/// The attribute of a module that names the chip to plan for.
+constexpr llvm::StringLiteral kTargetAttr = "disco.target";
+} // namespace mlir::disco
 
 #define GET_ATTRDEF_CLASSES
 #include "disco/Dialect/Disco/DiscoAttrs.h.inc"

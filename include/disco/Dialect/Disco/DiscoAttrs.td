@@ -122,24 +122,92 @@ def Disco_StorageAttr : Disco_Attr<"Storage", "storage"> {
   }];
 }
 
+def Disco_TargetAttr : Disco_Attr<"Target", "target"> {
+  let summary = "the chip that ops are planned for";
+  let description = [{
+    `#disco.target<"h200">` is a row of KnownTargets.def, by its name or its
+    architecture; `#disco.target<"h200", "dram_gbps=3000,launch_us=4">` is that row
+    with some of its numbers replaced. A module carries it as `disco.target`.
+    `disco-opt --list-targets` prints the rows and their fields.
+  }];
+  let parameters = (ins
+    StringRefParameter<"name or architecture of a row">:$name,
+    OptionalParameter<"::mlir::StringAttr">:$overrides);
+  let assemblyFormat = "`<` $name (`,` $overrides^)? `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The row with the overrides applied.
+    ::disco::planning::Target getTarget() const;
+  }];
+}
+
 def Disco_PlanAttr : Disco_Attr<"Plan", "plan"> {
   let summary = "the decision how an op is run";
   let description = [{
-    `#disco.plan<loops, provider = codegen, order = weight_first>`: the kernel
-    family, where its code comes from and the association order of filter and
-    channel mix. It is the only thing that lowerings read.
+    ```
+    #disco.plan<loops, order = weight_first>
+    #disco.plan<csr_gather, layout = nchw -> nchw, schedule = {bc_tile = 8},
+                target = "h200", batch = 4, problem = 0x1f0c6e5a7a3d2b41>
+    ```
+
+    The only thing that lowerings read. The family, a row of KernelFamilies.def,
+    comes first; the other keys may be absent and in any order:
+
+    | key | meaning | default |
+    |---|---|---|
+    | `provider` | where the kernel's code comes from: codegen, runtime | codegen if the family generates code, else runtime |
+    | `order` | association order of filter and channel mix | filter_first |
+    | `layout` | physical shapes of x and y (of x and gy for a weight gradient) | nchw -> nchw |
+    | `kernel_layout` | those that the kernel reads and writes; it repacks where they differ | `layout` |
+    | `schedule` | fields of the family and their values | none is chosen yet |
+    | `target` | the chip that the plan was made for | not said |
+    | `batch` | the batch that was assumed for a dynamic one | none |
+    | `problem` | hash of the problem that the plan was made for | not said |
+
+    A plan written by hand needs none of them: `disco-select-kernel` keeps what
+    is written and completes the rest; `disco-verify-plan` checks it.
+
+    Physical shapes, of activations [B, C, points...]:
+
+    ```
+    nchw   [B, C, points...]
+    nhwc   [B, points..., C]
+    c8     [B, ceil(C/8), points..., 8]   zeros in the padding channels
+    ```
 
     Constraints:
     - (C1) The family is a row of KernelFamilies.def.
+    - (C2) The values of fields are legal by the family's field table.
+    - (C3) The target is one that is known.
   }];
   let parameters = (ins
     StringRefParameter<"kernel family">:$family,
-    DefaultValuedParameter<"Provider", "Provider::codegen">:$provider,
-    DefaultValuedParameter<"Order", "Order::filter_first">:$order);
-  let assemblyFormat = [{
-    `<` custom<Family>($family) (`,` struct($provider, $order)^)? `>`
-  }];
+    "Provider":$provider, "Order":$order,
+    "Layout":$inLayout, "Layout":$outLayout,
+    "Layout":$kernelInLayout, "Layout":$kernelOutLayout,
+    ArrayRefParameter<"ScheduleField">:$schedule,
+    StringRefParameter<"name of a target or empty">:$target,
+    "int64_t":$batch, "uint64_t":$problem);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let builders = [
+    AttrBuilder<(ins "const ::disco::planning::Family &":$family,
+                     "const ::disco::planning::Problem &":$problem,
+                     "const ::disco::planning::Schedule &":$schedule,
+                     "::llvm::StringRef":$target)>];
+  let extraClassDeclaration = [{
+    const ::disco::planning::Family &getKernelFamily() const;
+    /// Whether every field of the family has a value.
+    bool isComplete() const;
+    /// The schedule of a complete plan; other fields are at their least values.
+    ::disco::planning::Schedule toSchedule() const;
+    /// "bc_tile=8,threads=256": the fields as command lines take them.
+    std::string getFieldsText() const;
+    /// The plan of an op whose x and y come in other physical shapes.
+    PlanAttr withLayout(Layout in, Layout out) const;
+    /// The plan for another problem hash.
+    PlanAttr withProblem(uint64_t problem) const;
+  }];
 }
 
 #endif // DISCO_DIALECT_DISCO_DISCOATTRS_TD

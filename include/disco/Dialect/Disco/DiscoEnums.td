@@ -44,6 +44,12 @@ def Disco_Provider : Disco_Enum<"Provider", "where a kernel comes from", [
   I32EnumAttrCase<"codegen", 0>,
   I32EnumAttrCase<"runtime", 1>]>;
 
+// Values as DISCO_NCHW, ... of disco/ABI/Problem.h.
+def Disco_Layout : Disco_Enum<"Layout", "physical shape of an activation", [
+  I32EnumAttrCase<"nchw", 0>,
+  I32EnumAttrCase<"nhwc", 1>,
+  I32EnumAttrCase<"c8", 2>]>;
+
 def Disco_Activation : Disco_Enum<"Activation", "pointwise function of an epilogue", [
   I32EnumAttrCase<"none", 0>,
   I32EnumAttrCase<"relu", 1>,

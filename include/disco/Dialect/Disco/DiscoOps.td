@@ -151,6 +151,7 @@ def Disco_ContractOp : Disco_MapOp<"contract"> {
     - (C2) The points of x are the input of psi.
     - (C3) Psi is one psi value without storage, or the tensors of its storage.
     - (C4) The result is [batch, channels, K, output points...] in x's type.
+    - (C5) The layout of the plan is nchw -> nchw.
   }];
   let arguments = (ins Disco_FloatTensor:$x, Disco_PsiOperand:$psi,
     OptionalAttr<Disco_StorageAttr>:$storage, OptionalAttr<Disco_PlanAttr>:$plan);
@@ -181,6 +182,7 @@ def Disco_ContractSumOp : Disco_MapOp<"contract_sum"> {
     - (C3) Psi is one psi value without storage, or the tensors of its storage.
     - (C4) z has as many features as psi.
     - (C5) The result is [batch, channels, output points...] in z's type.
+    - (C6) The layout of the plan is nchw -> nchw.
   }];
   let arguments = (ins Disco_FloatTensor:$z, Disco_PsiOperand:$psi,
     OptionalAttr<Disco_StorageAttr>:$storage, OptionalAttr<Disco_PlanAttr>:$plan);
@@ -215,6 +217,9 @@ def Disco_ConvOp : Disco_MapOp<"conv", [AttrSizedOperandSegments]> {
     conv with a `transpose` filter; the input gradient is a conv with the
     adjoint psi and the weight transposed in each group. Activations: none,
     relu, gelu (erf), gelu_tanh, silu.
+
+    A plan names the layouts that x, and the residual and the result, are in;
+    the shapes below are those of nchw (see `#disco.plan`).
 
     Constraints:
     - (C1) x is [batch, channels, input points...]; all but the batch is static.
@@ -259,6 +264,8 @@ def Disco_ConvWeightGradOp : Disco_ContractionOp<"conv_weight_grad"> {
     ```
 
     gy is the gradient of conv + bias: that of the activation is applied before.
+    A plan names the layouts that x and gy are in; the shapes below are those
+    of nchw (see `#disco.plan`).
 
     Constraints:
     - (C1) x is [batch, channels, input points...]; all but the batch is static.

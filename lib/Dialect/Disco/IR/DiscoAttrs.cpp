@@ -11,23 +11,10 @@
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::disco;
-
-static ParseResult parseFamily(AsmParser &parser, std::string &family) {
-  StringRef keyword;
-  if (parser.parseKeyword(&keyword))
-    return failure();
-  family = keyword.str();
-  return success();
-}
-
-static void printFamily(AsmPrinter &printer, StringRef family) {
-  printer << family;
-}
 
 #define GET_ATTRDEF_CLASSES
 #include "disco/Dialect/Disco/DiscoAttrs.cpp.inc"
@@ -209,23 +196,4 @@ int64_t StorageAttr::getNumColumns() const {
 unsigned StorageAttr::getNumTensors() const {
   return getForm() == StorageForm::arcs || getForm() == StorageForm::csr ? 3
                                                                          : 2;
-}
-
-//===----------------------------------------------------------------------===//
-// Plan
-//===----------------------------------------------------------------------===//
-
-LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                               StringRef family, Provider provider,
-                               Order order) {
-  // C1
-  constexpr StringLiteral families[] = {
-#define DISCO_KERNEL_FAMILY(name, summary) #name,
-#include "disco/KernelFamilies.def"
-  };
-  if (!llvm::is_contained(families, family))
-    return emitError() << "expected the kernel family to be one of "
-                       << llvm::join(ArrayRef(families), ", ") << ", but got "
-                       << family;
-  return success();
 }

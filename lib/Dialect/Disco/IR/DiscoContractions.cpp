@@ -173,6 +173,63 @@ static LogicalResult verifyActivations(ContractionOpInterface op,
   return success();
 }
 
+/// The layouts of a contraction's plan, nchw without one.
+static std::pair<Layout, Layout> getLayouts(PlanAttr plan) {
+  return plan ? std::pair(plan.getInLayout(), plan.getOutLayout())
+              : std::pair(Layout::nchw, Layout::nchw);
+}
+
+/// C1 and C2 of packed activations, whose number of channels is known from the
+/// weight: `type` is the physical shape of `channels` channels.
+static LogicalResult verifyPacked(ContractionOpInterface op, StringRef name,
+                                  Layout layout, int64_t channels) {
+  auto type = op.getActivations().getType();
+  SmallVector<int64_t> shape = getPhysicalShape(
+      layout, ShapedType::kDynamic, channels, op.getPsiType().getInShape());
+  if (type.getRank() == static_cast<int64_t>(shape.size()) &&
+      type.getShape().drop_front() == ArrayRef(shape).drop_front())
+    return success();
+  return op->emitOpError() << "expected " << name << " in layout "
+                           << stringifyLayout(layout) << " to be "
+                           << RankedTensorType::get(shape,
+                                                    type.getElementType())
+                           << ", but got " << type;
+}
+
+/// The number of channels of x after C1 and C2 hold. `weight` is [O, C/groups,
+/// K]; of packed activations it says how many channels there are.
+static FailureOr<int64_t> verifyInput(ContractionOpInterface op,
+                                      RankedTensorType weight, StringRef name,
+                                      Layout layout, int64_t groups) {
+  if (layout == Layout::nchw) {
+    if (failed(verifyActivations(op, "x", "[batch, channels, points...]", 2)))
+      return failure();
+    return op.getActivations().getType().getDimSize(1);
+  }
+  if (groups < 1)
+    return op->emitOpError()
+           << "expected groups to be positive, but got " << groups;
+  if (weight.getRank() != 3 || !weight.hasStaticShape())
+    return op->emitOpError()
+           << "expected " << name << " to be a static [O, C/groups, "
+           << op.getPsiType().getNumBasis() << "], but got " << weight;
+  int64_t channels = weight.getDimSize(1) * groups;
+  if (failed(verifyPacked(op, "x", layout, channels)))
+    return failure();
+  return channels;
+}
+
+/// C5 of contract, C6 of contract_sum: only conv and its weight gradient can
+/// tell packed channels from padding.
+static LogicalResult verifyUnpacked(Operation *op, PlanAttr plan) {
+  auto [in, out] = getLayouts(plan);
+  if (in == Layout::nchw && out == Layout::nchw)
+    return success();
+  return op->emitOpError() << "expected the layout to be nchw -> nchw, but got "
+                           << stringifyLayout(in) << " -> "
+                           << stringifyLayout(out);
+}
+
 /// The result has `shape` and `elementType`; a dynamic batch matches any.
 static LogicalResult verifyTensor(Operation *op, StringRef name,
                                   RankedTensorType type,
@@ -295,8 +352,9 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   auto weight = dyn_cast<RankedTensorType>(adaptor.getWeight().getType());
   if (!psi || !weight || weight.getRank() != 3)
     return failure();
-  types.push_back(x.clone(
-      joinShape({x.getDimSize(0), weight.getDimSize(0)}, psi.getOutShape())));
+  types.push_back(x.clone(getPhysicalShape(
+      getLayouts(adaptor.getPlanAttr()).second, x.getDimSize(0),
+      weight.getDimSize(0), psi.getOutShape())));
   return success();
 }
 
@@ -340,11 +398,14 @@ LogicalResult ContractOp::verify() {
   // C4
   auto x = getX().getType();
   PsiType psi = getPsiType();
-  return verifyTensor(
-      *this, "the result", getZ().getType(),
-      joinShape({x.getDimSize(0), x.getDimSize(1), psi.getNumBasis()},
-                psi.getOutShape()),
-      x.getElementType());
+  if (failed(verifyTensor(
+          *this, "the result", getZ().getType(),
+          joinShape({x.getDimSize(0), x.getDimSize(1), psi.getNumBasis()},
+                    psi.getOutShape()),
+          x.getElementType())))
+    return failure();
+  // C5
+  return verifyUnpacked(*this, getPlanAttr());
 }
 
 LogicalResult ContractSumOp::verify() {
@@ -360,10 +421,13 @@ LogicalResult ContractSumOp::verify() {
     return emitOpError() << "expected z to have the " << psi.getNumBasis()
                          << " features of psi, but got " << z.getDimSize(2);
   // C5
-  return verifyTensor(
-      *this, "the result", getY().getType(),
-      joinShape({z.getDimSize(0), z.getDimSize(1)}, psi.getOutShape()),
-      z.getElementType());
+  if (failed(verifyTensor(
+          *this, "the result", getY().getType(),
+          joinShape({z.getDimSize(0), z.getDimSize(1)}, psi.getOutShape()),
+          z.getElementType())))
+    return failure();
+  // C6
+  return verifyUnpacked(*this, getPlanAttr());
 }
 
 LogicalResult ConvOp::verify() {
@@ -371,24 +435,28 @@ LogicalResult ConvOp::verify() {
     return emitOpError() << "expected 1 x and 1 weight, but got "
                          << getProperties().operandSegmentSizes[0] << " and "
                          << getProperties().operandSegmentSizes[2];
-  // C3, C1, C2
-  if (failed(verifyPsi(*this)) ||
-      failed(verifyActivations(*this, "x", "[batch, channels, points...]", 2)))
-    return failure();
   auto x = getX().getType();
   auto weight = getWeight().getType();
-  PsiType psi = getPsiType();
+  auto [inLayout, outLayout] = getLayouts(getPlanAttr());
   int64_t groups = getGroups();
+  // C3, C1, C2
+  if (failed(verifyPsi(*this)))
+    return failure();
+  FailureOr<int64_t> inChannels =
+      verifyInput(*this, weight, "the weight", inLayout, groups);
+  if (failed(inChannels))
+    return failure();
+  PsiType psi = getPsiType();
   // C4
-  if (failed(verifyGroups(*this, groups, x.getDimSize(1))))
+  if (failed(verifyGroups(*this, groups, *inChannels)))
     return failure();
   // C5
   if (weight.getRank() != 3 || !weight.hasStaticShape() ||
-      weight.getDimSize(1) != x.getDimSize(1) / groups ||
+      weight.getDimSize(1) != *inChannels / groups ||
       weight.getDimSize(2) != psi.getNumBasis())
     return emitOpError() << "expected the weight to be a static [O, "
-                         << x.getDimSize(1) / groups << ", "
-                         << psi.getNumBasis() << "], but got " << weight;
+                         << *inChannels / groups << ", " << psi.getNumBasis()
+                         << "], but got " << weight;
   int64_t channels = weight.getDimSize(0);
   if (failed(verifyOutputGroups(*this, groups, channels)))
     return failure();
@@ -407,10 +475,10 @@ LogicalResult ConvOp::verify() {
                            << ", but got " << bias;
   }
   // C9
-  if (failed(verifyTensor(
-          *this, "the result", getY().getType(),
-          joinShape({x.getDimSize(0), channels}, psi.getOutShape()),
-          x.getElementType())))
+  if (failed(verifyTensor(*this, "the result", getY().getType(),
+                          getPhysicalShape(outLayout, x.getDimSize(0), channels,
+                                           psi.getOutShape()),
+                          x.getElementType())))
     return failure();
   // C8
   if (getResidual() && getResidual().getType() != getY().getType())
@@ -421,33 +489,40 @@ LogicalResult ConvOp::verify() {
 }
 
 LogicalResult ConvWeightGradOp::verify() {
-  // C3, C1, C2
-  if (failed(verifyPsi(*this)) ||
-      failed(verifyActivations(*this, "x", "[batch, channels, points...]", 2)))
-    return failure();
   auto x = getX().getType();
   auto gy = getGy().getType();
   auto weightGrad = getWeightGrad().getType();
-  PsiType psi = getPsiType();
+  auto [inLayout, outLayout] = getLayouts(getPlanAttr());
   int64_t groups = getGroups();
+  // C3, C1, C2
+  if (failed(verifyPsi(*this)))
+    return failure();
+  FailureOr<int64_t> inChannels =
+      verifyInput(*this, weightGrad, "the weight gradient", inLayout, groups);
+  if (failed(inChannels))
+    return failure();
+  PsiType psi = getPsiType();
   // C4
-  if (failed(verifyGroups(*this, groups, x.getDimSize(1))))
+  if (failed(verifyGroups(*this, groups, *inChannels)))
     return failure();
   // C5
-  int64_t rank = 2 + psi.getOutShape().size();
-  if (gy.getRank() != rank)
-    return emitOpError()
-           << "expected gy to be [batch, channels, points...] of rank " << rank
-           << ", but got " << gy;
-  if (!hasStaticTail(gy))
-    return emitOpError() << "expected gy to be static in all dimensions but "
-                            "the batch, but got "
-                         << gy;
-  int64_t channels = gy.getDimSize(1);
-  if (failed(verifyTensor(
-          *this, "gy", gy,
-          joinShape({x.getDimSize(0), channels}, psi.getOutShape()),
-          x.getElementType())) ||
+  if (outLayout == Layout::nchw) {
+    int64_t rank = 2 + psi.getOutShape().size();
+    if (gy.getRank() != rank)
+      return emitOpError()
+             << "expected gy to be [batch, channels, points...] of rank "
+             << rank << ", but got " << gy;
+    if (!hasStaticTail(gy))
+      return emitOpError() << "expected gy to be static in all dimensions but "
+                              "the batch, but got "
+                           << gy;
+  }
+  int64_t channels = outLayout == Layout::nchw ? gy.getDimSize(1)
+                                               : weightGrad.getDimSize(0);
+  if (failed(verifyTensor(*this, "gy", gy,
+                          getPhysicalShape(outLayout, x.getDimSize(0), channels,
+                                           psi.getOutShape()),
+                          x.getElementType())) ||
       failed(verifyOutputGroups(*this, groups, channels)))
     return failure();
   // C7
@@ -456,7 +531,7 @@ LogicalResult ConvWeightGradOp::verify() {
                                  x.getElementType())))
     return failure();
   // C6
-  SmallVector<int64_t> weightShape{channels, x.getDimSize(1) / groups,
+  SmallVector<int64_t> weightShape{channels, *inChannels / groups,
                                    psi.getNumBasis()};
   if (weightGrad.getShape() != ArrayRef<int64_t>(weightShape))
     return emitOpError() << "expected the weight gradient to have shape "

@@ -1,4 +1,4 @@
-//===- LowerToLoops.cpp - disco-lower-to-loops ----------------------------===//
+//===- Loops.cpp - the loops family: disco-lower-to-loops -----------------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopEmitter.h"
+#include "../LoopEmitter.h"
 #include "disco/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

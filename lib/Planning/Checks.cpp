@@ -1,0 +1,76 @@
+//===- Checks.cpp - rules that several families share ---------------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace disco;
+using namespace disco::planning;
+
+RuleFailure planning::failure(const std::string &reason,
+                              const std::string &suggestion) {
+  return {0, reason, suggestion};
+}
+
+std::string planning::text(int64_t value) { return std::to_string(value); }
+
+std::string planning::text(double wholeValue) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.0f", wholeValue);
+  return buffer;
+}
+
+std::optional<RuleFailure> planning::checkExtents(const Problem &p) {
+  constexpr double limit = 2147483648.0; // 2^31
+  const double plane = std::max(inPoints(p), outPoints(p));
+  if (plane >= limit)
+    return failure("expected a plane to have fewer than 2147483648 points for "
+                   "32-bit indices, but got " +
+                       text(plane),
+                   "use loops, which indexes with 64 bits, or shard the grid");
+  const double values = real(p.filter.taps) * real(p.num_basis);
+  if (values >= limit)
+    return failure(
+        "expected the filter to have fewer than 2147483648 values "
+        "for 32-bit indices, but got " +
+            text(values),
+        "use loops, which indexes with 64 bits, or a smaller cutoff");
+  return std::nullopt;
+}
+
+std::optional<RuleFailure> planning::checkFeatures(const Target &target,
+                                                   uint32_t features) {
+  if (target.has(features))
+    return std::nullopt;
+  return failure("expected the target to have " + featureNames(features) +
+                     ", but got " + target.name + " (" + target.arch +
+                     ") with " + featureNames(target.features),
+                 "compile for an architecture that has them, or use a family "
+                 "that does not need them");
+}
+
+std::optional<RuleFailure> planning::checkSmem(const Target &target,
+                                               double bytes,
+                                               const char *suggestion) {
+  if (bytes <= target[TargetField::smem_cta_bytes])
+    return std::nullopt;
+  return failure("expected the shared memory of a CTA to be at most " +
+                     text(target[TargetField::smem_cta_bytes]) +
+                     " bytes, but got " + text(bytes),
+                 suggestion);
+}
+
+std::optional<RuleFailure> planning::checkExact(const Problem &p) {
+  if (p.filter.exact)
+    return std::nullopt;
+  return failure("expected the filter to be a constant, but got tables known "
+                 "only at run time",
+                 "use disco.filter or constant tables");
+}

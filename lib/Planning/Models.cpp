@@ -1,0 +1,349 @@
+//===- Models.cpp - what the cost functions of families share -------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace disco;
+using namespace disco::planning;
+
+using F = TargetField;
+
+double planning::ceilDiv(double value, double tile) {
+  return std::ceil(value / tile);
+}
+
+double planning::elementBytes(const Problem &p) {
+  return static_cast<double>(sizeOf(dtypeOf(p)));
+}
+
+double planning::accumulatorBytes(const Problem &p) {
+  return std::max(4.0, elementBytes(p));
+}
+
+double planning::inputBytes(const Problem &p) {
+  double maps = p.op == DISCO_OP_CONTRACT_SUM ? real(p.num_basis) : 1;
+  return real(p.batch) * real(p.channels) * maps * inPoints(p) *
+         elementBytes(p);
+}
+
+double planning::outputBytes(const Problem &p) {
+  if (p.op == DISCO_OP_CONV_WEIGHT_GRAD)
+    return weightBytes(p);
+  double maps = p.op == DISCO_OP_CONTRACT ? real(p.num_basis) : 1;
+  return real(p.batch) * real(p.out_channels) * maps * outPoints(p) *
+         elementBytes(p);
+}
+
+double planning::weightBytes(const Problem &p) {
+  if (p.op == DISCO_OP_CONTRACT || p.op == DISCO_OP_CONTRACT_SUM)
+    return 0;
+  return real(p.out_channels) * real(p.channels / p.groups) *
+         real(p.num_basis) *
+         static_cast<double>(sizeOf(static_cast<DType>(p.parameter_dtype)));
+}
+
+double planning::filteredFields(const Problem &p, int32_t order) {
+  return real(p.batch) * filteredChannels(p, order);
+}
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+static double timeOf(double amount, double rate) {
+  return amount > 0 && rate > 0 ? amount / rate : 0;
+}
+
+void planning::setTimes(Stage &stage, const Target &target, const Work &work) {
+  Counts &c = stage.counts;
+  c.issuedFlop = work.fmaFlop + work.tensorFlop;
+  c.waves = c.ctas / (target[F::cores] * c.ctasPerCore);
+  const double idle = target[F::cores] / std::min(target[F::cores], c.ctas);
+  const double clocks = target.coreClocks();
+  stage[BoundClass::dram] =
+      timeOf(c.dramReadBytes + c.dramWriteBytes, 1e9 * target[F::dram_gbps]);
+  stage[BoundClass::l2] = timeOf(c.l2Bytes, 1e9 * target[F::l2_gbps]);
+  stage[BoundClass::lsu] = idle * timeOf(c.l1Requests + c.smemWavefronts,
+                                         clocks * target[F::lsu_per_clock]);
+  stage[BoundClass::tensor] =
+      idle * timeOf(work.tensorFlop, target.tensorRate(work.tensorDType));
+  stage[BoundClass::fma] =
+      idle * timeOf(work.fmaFlop, target.fmaRate(work.fmaDType));
+  stage[BoundClass::issue] =
+      idle * timeOf(c.issueSlots, clocks * target[F::issue_per_clock]);
+  stage[BoundClass::latency] = work.chainSeconds;
+  stage[BoundClass::launch] = 1e-6 * c.launches * target[F::launch_us];
+  for (double &time : stage.microseconds)
+    time *= 1e6;
+}
+
+double planning::residentCtas(const Target &target, double threads,
+                              double registers, double smemBytes) {
+  // Shared memory is handed out with 1 KiB of the system's own for each CTA.
+  constexpr double systemBytes = 1024;
+  double ctas = std::min(
+      {target[F::max_ctas], std::floor(target[F::max_threads] / threads),
+       std::floor(target[F::registers] / (registers * threads)),
+       std::floor(target[F::smem_bytes] / (smemBytes + systemBytes))});
+  return std::max(1.0, ctas);
+}
+
+//===----------------------------------------------------------------------===//
+// The channel mix
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// groups products of [m, k] and [k, n].
+struct Gemm {
+  double m, n, k, groups;
+};
+
+} // namespace
+
+static Gemm gemmOf(const Problem &p, int32_t order) {
+  const double og = real(p.out_channels / p.groups);
+  const double cg = real(p.channels / p.groups);
+  const double K = real(p.num_basis), groups = real(p.groups);
+  const double points =
+      real(p.batch) *
+      (order == DISCO_WEIGHT_FIRST ? inPoints(p) : outPoints(p));
+  if (p.op == DISCO_OP_CONV_WEIGHT_GRAD)
+    return order == DISCO_WEIGHT_FIRST ? Gemm{og * K, cg, points, groups}
+                                       : Gemm{og, cg * K, points, groups};
+  return order == DISCO_WEIGHT_FIRST ? Gemm{og * K, points, cg, groups}
+                                     : Gemm{og, points, cg * K, groups};
+}
+
+/// The unit: rate, type, and products for each product (three-term splitting).
+static void chooseUnit(const Problem &p, const Target &target, double flop,
+                       double paddedFlop, Work &work) {
+  const DType dtype = dtypeOf(p);
+  work.fmaDType = dtype;
+  const bool splitting =
+      dtype == DType::f32 && p.precision == DISCO_PRECISION_BF16X3;
+  const bool plain = dtype == DType::f32 && p.precision == DISCO_PRECISION_IEEE;
+  const DType unit = splitting ? DType::bf16 : dtype;
+  const double tensorFlop = splitting ? 3 * paddedFlop : paddedFlop;
+  const double tensor = timeOf(tensorFlop, target.tensorRate(unit));
+  if (plain || tensor == 0 || tensor > timeOf(flop, target.fmaRate(dtype))) {
+    work.fmaFlop = flop;
+    return;
+  }
+  work.tensorFlop = tensorFlop;
+  work.tensorDType = unit;
+}
+
+Stage planning::einsumStage(const Problem &p, const Target &target,
+                            int32_t order, Expanded expanded) {
+  Stage stage;
+  stage.name = "einsum";
+  Counts &c = stage.counts;
+  const Gemm g = gemmOf(p, order);
+  const double e = elementBytes(p);
+  // The smallest tensor tile is 16 x 8 x 16; a CTA covers at most 128 x 256,
+  // and two of a cluster share the second operand where there are clusters.
+  const double tileM = std::min(128.0, padTo(g.m, 16));
+  const double tileN = std::min(256.0, padTo(g.n, 8));
+  const double sharing = target.has(featureCluster) ? 2 : 1;
+  c.usefulFlop = einsumFlop(p, order);
+  c.paddedFlop = 2 * padTo(g.m, 16) * padTo(g.n, 8) * padTo(g.k, 16) * g.groups;
+  Work work;
+  chooseUnit(p, target, c.usefulFlop, c.paddedFlop, work);
+  const bool onTensor = work.tensorFlop > 0;
+  if (!onTensor)
+    c.paddedFlop = c.usefulFlop;
+
+  // The K-expanded tensor is read (or written, weight_first) once; so are the
+  // other activation and W.
+  const double z = expandedElements(p, order) * e;
+  const double other =
+      p.op == DISCO_OP_CONV_WEIGHT_GRAD
+          ? real(p.batch) * e *
+                (order == DISCO_WEIGHT_FIRST
+                     ? real(p.channels) * inPoints(p)
+                     : real(p.out_channels) * outPoints(p))
+          : (order == DISCO_WEIGHT_FIRST ? inputBytes(p) : outputBytes(p));
+  const bool writesOther = p.op == DISCO_OP_CONV && order == DISCO_FILTER_FIRST;
+  (writesOther ? c.dramWriteBytes : c.dramReadBytes) += other;
+  if (p.epilogue & DISCO_EPILOGUE_RESIDUAL)
+    c.dramReadBytes += outputBytes(p);
+  (p.op == DISCO_OP_CONV_WEIGHT_GRAD ? c.dramWriteBytes : c.dramReadBytes) +=
+      weightBytes(p);
+  if (expanded == Expanded::dram)
+    (p.op == DISCO_OP_CONV && order == DISCO_WEIGHT_FIRST ? c.dramWriteBytes
+                                                          : c.dramReadBytes) +=
+        z;
+  const double tilesM = ceilDiv(g.m, tileM), tilesN = ceilDiv(g.n, tileN);
+  // From the shared cache, each time that a tile needs them.
+  const double operands =
+      (g.m * tilesN + g.n * ceilDiv(tilesM, sharing)) * g.k * g.groups * e;
+  c.l2Bytes = operands + other;
+
+  // Operands pass through shared memory once for each tile that uses them.
+  const double vector = target[F::vector_bytes];
+  c.smemWavefronts = c.paddedFlop / 2 * e * (1 / tileM + 1 / tileN) / vector;
+  c.l1Requests = (operands + z) / vector;
+  c.tensorInstructions = onTensor ? c.paddedFlop / (2 * 16 * 8 * 16) : 0;
+  c.issueSlots = onTensor ? c.tensorInstructions / 4 // warpgroup tiles n >= 32
+                          : c.paddedFlop / 2 / (vector / accumulatorBytes(p));
+  c.threads = 256;
+  c.registersPerThread = 128;
+  c.smemBytes = 3 * (tileM + tileN) * 64 * e;
+  c.ctas = tilesM * tilesN * g.groups;
+  if (p.op == DISCO_OP_CONV_WEIGHT_GRAD) // split over pixels to fill the cores
+    c.ctas = std::max(c.ctas, std::min(target[F::cores], ceilDiv(g.k, 4096)));
+  setTimes(stage, target, work);
+  return stage;
+}
+
+void planning::addRepack(Cost &cost, const Target &target, const char *name,
+                         double bytes, int32_t from, int32_t to) {
+  if (from == to)
+    return;
+  Stage stage;
+  stage.name = name;
+  Counts &c = stage.counts;
+  c.dramReadBytes = c.dramWriteBytes = bytes;
+  c.l2Bytes = 2 * bytes;
+  // Read, transposed through shared memory, written.
+  const double vectors = bytes / target[F::vector_bytes];
+  c.l1Requests = 2 * vectors;
+  c.smemWavefronts = 2 * vectors;
+  c.issueSlots = 4 * vectors + 4 * vectors;
+  c.ctas = ceilDiv(bytes, 16384);
+  c.threads = 256;
+  setTimes(stage, target, {});
+  cost.stages.push_back(stage);
+}
+
+//===----------------------------------------------------------------------===//
+// Gather
+//===----------------------------------------------------------------------===//
+
+/// Points of a ring that a longitude tile needs.
+static double windowPoints(const Problem &p, const GatherShape &shape) {
+  const double nlon = real(p.in_shape[1]);
+  if (shape.wholeRing || p.filter.rings == 0)
+    return nlon;
+  const double arc = real(p.filter.taps) / real(p.filter.rings);
+  const double tile =
+      std::min(shape.threads * shape.lonPerThread, pointsPerRow(p));
+  return std::min(nlon, arc + real(p.filter.stride) * (tile - 1));
+}
+
+double planning::gatherSmemBytes(const Problem &p, const GatherShape &shape) {
+  if (p.structure != DISCO_SPHERE)
+    return 0;
+  // The longest arc decides, not the mean one.
+  const double tile =
+      std::min(shape.threads * shape.lonPerThread, pointsPerRow(p));
+  const double window =
+      shape.wholeRing
+          ? real(p.in_shape[1])
+          : std::min(real(p.in_shape[1]), real(p.filter.longest_arc)) +
+                real(p.filter.stride) * (tile - 1);
+  return window * elementBytes(p) * shape.bcTile * (shape.pipelined ? 2 : 1);
+}
+
+Stage planning::gatherStage(const Problem &p, const Target &target,
+                            int32_t order, const GatherShape &s) {
+  Stage stage;
+  stage.name = "contraction";
+  Counts &c = stage.counts;
+  const FilterCounts &f = p.filter;
+  const bool sphere = p.structure == DISCO_SPHERE;
+  const double K = real(p.num_basis), taps = real(f.taps), e = elementBytes(p);
+  const double points = pointsPerRow(p), fields = filteredFields(p, order);
+  const double lanes = 32, vector = target[F::vector_bytes];
+  // On a sphere the longitudes of a row lie along the threads; otherwise rows.
+  const double rows =
+      sphere ? real(f.rows - f.empty_rows) : ceilDiv(real(f.rows), lanes);
+  const double rowTaps = sphere ? taps : ceilDiv(taps, lanes);
+  const double warps = sphere ? ceilDiv(points, lanes * s.lonPerThread) : 1;
+  const double tiles = sphere ? ceilDiv(points, s.threads * s.lonPerThread) : 1;
+  const double blocks = ceilDiv(fields, s.bcTile);
+  const double groups = s.sumOverK ? 1 : ceilDiv(K, s.kTile);
+  const double planes = s.sumOverK ? K : 1;
+
+  // One tap of one warp: all features of all channels of the block.
+  const double reads = s.lonPerThread * s.bcTile * planes * groups;
+  const double conflict =
+      sphere ? std::max(1.0, ceilDiv(lanes * real(f.stride) * e, vector))
+             : lanes;
+  const double fma =
+      s.lonPerThread * s.bcTile * (s.sumOverK ? K : s.kTile * groups);
+  const double loads = s.tapLoads * groups;
+  const double warpTaps = rowTaps * warps * blocks;
+  (sphere ? c.smemWavefronts : c.l1Requests) += warpTaps * reads * conflict;
+  c.smemWavefronts += warpTaps * loads;
+  const double convert = e < 4 ? 1 : 0;
+  const double tapSlots =
+      reads * (1 + convert) + fma + loads + groups * s.tapOverhead;
+  c.issueSlots += warpTaps * tapSlots;
+
+  // Staging: the rings of a row, for each channel and plane.
+  const double stagings = real(f.rings) * tiles * blocks * s.bcTile * planes *
+                          (s.restage ? groups : 1);
+  if (sphere) {
+    const double window = windowPoints(p, s);
+    const double requests = ceilDiv(window, lanes * s.loadElements) *
+                            std::max(1.0, lanes * s.loadElements * e / vector);
+    c.l1Requests += stagings * requests;
+    c.smemWavefronts += stagings * requests;
+    c.issueSlots += stagings * 4 * ceilDiv(window, lanes * s.loadElements);
+    c.l2Bytes += stagings * window * e;
+  } else {
+    c.l2Bytes += taps * fields * planes * std::max(e, 32.0 / s.bcTile);
+  }
+  const double values = taps * K * accumulatorBytes(p);
+  c.l2Bytes += values * tiles * blocks;
+
+  const double expanded = expandedElements(p, order) * e;
+  const double result = s.sumOverK ? outputBytes(p) : expanded;
+  const bool inDram = s.expanded == Expanded::dram;
+  c.dramReadBytes = values;
+  if (!s.sumOverK || inDram)
+    c.dramReadBytes += s.sumOverK ? expanded : inputBytes(p);
+  if (s.sumOverK || inDram)
+    c.dramWriteBytes = result;
+  c.l2Bytes += result;
+  c.l1Requests += result / vector;
+
+  c.usefulFlop = sparseFlop(p, order);
+  Work work;
+  work.fmaDType = dtypeOf(p);
+  work.fmaFlop = 2 * lanes * warpTaps * fma;
+  c.paddedFlop = work.fmaFlop;
+  c.threads = s.threads;
+  c.registersPerThread = 40 + s.lonPerThread * s.bcTile *
+                                  (s.sumOverK ? 1 : s.kTile) *
+                                  accumulatorBytes(p) / 4;
+  c.smemBytes = gatherSmemBytes(p, s);
+  c.ctas = std::max(1.0, rows * tiles * blocks * (s.restage ? groups : 1));
+  c.ctasPerCore =
+      residentCtas(target, c.threads, c.registersPerThread, c.smemBytes);
+  c.tapImbalance = taps > 0 ? real(f.max_taps) * real(f.rows) / taps : 1;
+
+  // The longest row (or piece of it) alone on a core: its instructions, and a
+  // trip to the shared cache for each ring unless the next one is under way.
+  const double piece = s.splitTaps > 0 ? std::min(s.splitTaps, real(f.max_taps))
+                                       : real(f.max_taps);
+  const double warpsOfCta = std::max(1.0, s.threads / lanes);
+  const double slots = tapSlots / (s.restage ? groups : 1);
+  const double chainClocks =
+      piece * slots * std::max(1.0, warpsOfCta / target[F::issue_per_clock]);
+  const double trips = s.pipelined ? 1 : std::max(1.0, real(f.max_rings));
+  work.chainSeconds = chainClocks / (1e9 * target[F::clock_ghz]) +
+                      1e-9 * trips * target[F::l2_latency_ns];
+  setTimes(stage, target, work);
+  return stage;
+}

@@ -1,0 +1,133 @@
+//===- Models.h - what the cost functions of families share -----*- C++ -*-===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Counting helpers: the times of a stage from its counts, the channel mix as a
+// matrix product, a layout change, and a gather through staged ring windows.
+// They read rates from the target and shapes from their arguments; they hold no
+// constant of a chip.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DISCO_LIB_PLANNING_MODELS_H
+#define DISCO_LIB_PLANNING_MODELS_H
+
+#include "disco/Planning/Cost.h"
+#include "disco/Planning/Family.h"
+
+namespace disco::planning {
+
+inline double real(int64_t value) { return static_cast<double>(value); }
+/// Rounded up to whole tiles.
+double ceilDiv(double value, double tile);
+inline double padTo(double value, double tile) {
+  return ceilDiv(value, tile) * tile;
+}
+
+inline DType dtypeOf(const Problem &problem) {
+  return static_cast<DType>(problem.dtype);
+}
+/// Bytes of an element of x, and of the type that sums are kept in.
+double elementBytes(const Problem &problem);
+double accumulatorBytes(const Problem &problem);
+/// Bytes of x, of y (of z for contract) and of W.
+double inputBytes(const Problem &problem);
+double outputBytes(const Problem &problem);
+double weightBytes(const Problem &problem);
+/// B times the fields that the order filters.
+double filteredFields(const Problem &problem, int32_t order);
+
+/// What bounds an execution unit, beside what Counts has.
+struct Work {
+  double fmaFlop = 0;
+  DType fmaDType = DType::f32;
+  double tensorFlop = 0;
+  DType tensorDType = DType::bf16;
+  /// The dependent chain of the largest CTA, or what is left of latencies after
+  /// the resident CTAs have overlapped.
+  double chainSeconds = 0;
+};
+
+/// Fills issuedFlop, waves and the times. With fewer CTAs than cores, what
+/// happens inside a core takes longer in proportion.
+void setTimes(Stage &stage, const Target &target, const Work &work);
+
+/// CTAs that a core can hold with these threads, registers and shared memory.
+double residentCtas(const Target &target, double threads, double registers,
+                    double smemBytes);
+
+/// Where the K-expanded tensor of a layer lives.
+enum class Expanded { dram, sharedCache, core };
+
+/// The channel mix of conv and conv_weight_grad as matrix products, one a
+/// group, on the fastest unit that dtype and precision allow.
+Stage einsumStage(const Problem &problem, const Target &target, int32_t order,
+                  Expanded expanded);
+
+/// One pass over a tensor of `bytes` bytes that changes its layout; nothing
+/// when the layouts agree.
+void addRepack(Cost &cost, const Target &target, const char *name, double bytes,
+               int32_t from, int32_t to);
+
+/// A gather with the longitude along threads. Of a CTA:
+///
+///   for each ring of the row:     [whole ring | window] x bcTile channels are
+///     stage                        copied to shared memory
+///     for each tap: for each group of kTile features:
+///       thread: lonPerThread x bcTile x kTile multiply-adds
+struct GatherShape {
+  double bcTile = 1, kTile = 1, threads = 128, lonPerThread = 1;
+  /// Each group of features is a CTA of its own and stages its rings again.
+  bool restage = false;
+  bool wholeRing = false;
+  /// Elements that one staging load of a thread brings.
+  double loadElements = 1;
+  /// Wavefronts of values and indices for each tap, warp and feature group.
+  double tapLoads = 1;
+  /// Instructions for each tap, warp and group besides loads and arithmetic.
+  double tapOverhead = 8;
+  /// Staging of the next ring overlaps the arithmetic of this one.
+  bool pipelined = false;
+  /// Rows longer than this are split; 0: never.
+  double splitTaps = 0;
+  /// contract_sum: every feature reads a field of its own.
+  bool sumOverK = false;
+  /// Where the K-expanded tensor lives: the result, or with sumOverK the input.
+  Expanded expanded = Expanded::dram;
+};
+
+/// The stage "contraction" for that many fields.
+Stage gatherStage(const Problem &problem, const Target &target, int32_t order,
+                  const GatherShape &shape);
+
+/// Shared memory of a CTA of that gather.
+double gatherSmemBytes(const Problem &problem, const GatherShape &shape);
+
+/// A failure whose number checkFamily or checkSchedule fills in.
+RuleFailure failure(const std::string &reason, const std::string &suggestion);
+std::string text(int64_t value);
+std::string text(double wholeValue);
+
+//===----------------------------------------------------------------------===//
+// Checks that several families make
+//===----------------------------------------------------------------------===//
+
+/// 32-bit indices within one sample's plane, and within the filter's values:
+/// both below 2^31 elements.
+std::optional<RuleFailure> checkExtents(const Problem &problem);
+/// That the target has all of `features`.
+std::optional<RuleFailure> checkFeatures(const Target &target,
+                                         uint32_t features);
+/// That `bytes` of shared memory fit one CTA.
+std::optional<RuleFailure> checkSmem(const Target &target, double bytes,
+                                     const char *suggestion);
+/// That the filter is a constant, so that its taps are known.
+std::optional<RuleFailure> checkExact(const Problem &problem);
+
+} // namespace disco::planning
+
+#endif // DISCO_LIB_PLANNING_MODELS_H

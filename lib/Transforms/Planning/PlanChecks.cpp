@@ -1,0 +1,139 @@
+//===- PlanChecks.cpp - targets and checks of plans, disco-verify-plan ----===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanChecks.h"
+#include "disco/Planning/Selection.h"
+#include "disco/Transforms/Passes.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::disco {
+#define GEN_PASS_DEF_VERIFYPLANPASS
+#include "disco/Transforms/Passes.h.inc"
+} // namespace mlir::disco
+
+using namespace mlir;
+using namespace mlir::disco;
+namespace planning = ::disco::planning;
+
+FailureOr<TargetAttr> mlir::disco::resolveTarget(ModuleOp module,
+                                                 StringRef target,
+                                                 StringRef overrides) {
+  StringAttr values;
+  if (Attribute attr = module->getAttr(kTargetAttr); attr && target.empty()) {
+    auto known = dyn_cast<TargetAttr>(attr);
+    if (!known)
+      return module.emitOpError() << "expected " << kTargetAttr
+                                  << " to be a #disco.target, but got " << attr;
+    target = known.getName();
+    values = known.getOverrides();
+  }
+  if (!overrides.empty())
+    values = StringAttr::get(
+        module.getContext(),
+        values ? (values.getValue() + "," + overrides).str() : overrides.str());
+  auto attr = TargetAttr::getChecked(
+      [&] { return module.emitOpError(); }, module.getContext(),
+      target.empty() ? StringRef("cpu") : target, values);
+  if (!attr)
+    return failure();
+  // The row's own name, whatever it was looked up by.
+  return TargetAttr::get(module.getContext(), StringRef(attr.getTarget().name),
+                         values);
+}
+
+std::string mlir::disco::formatHash(uint64_t hash) {
+  return "0x" + llvm::utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
+}
+
+SmallVector<ContractionOpInterface>
+mlir::disco::getContractions(ModuleOp module) {
+  SmallVector<ContractionOpInterface> ops;
+  module.walk([&](ContractionOpInterface op) { ops.push_back(op); });
+  return ops;
+}
+
+/// That a value was given to every field.
+static LogicalResult checkFields(Operation *op, PlanAttr plan) {
+  if (plan.isComplete())
+    return success();
+  std::string got = plan.getFieldsText();
+  return op->emitOpError()
+         << "expected the plan to have the fields "
+         << plan.getKernelFamily().fields().names() << " of "
+         << plan.getFamily() << ", but got " << (got.empty() ? "none" : got)
+         << ": disco-select-kernel chooses those that are missing";
+}
+
+LogicalResult mlir::disco::checkPlan(ContractionOpInterface op, PlanAttr plan,
+                                     const planning::Target &target,
+                                     ProblemBuilder &problems,
+                                     bool includePlanned) {
+  if (!plan.getTarget().empty() && plan.getTarget() != target.name)
+    return op->emitOpError()
+           << "expected the plan to be for target " << target.name
+           << ", but got one for " << plan.getTarget();
+  const planning::Family &family = plan.getKernelFamily();
+  if (op.getStorageAttr()) {
+    if (family.isAvailable() || includePlanned)
+      return success();
+    return op->emitOpError()
+           << "expected the family of the plan to be available, but got "
+           << family.name << ", which is planned";
+  }
+  FailureOr<planning::Problem> problem =
+      problems.build(op, getAssumedBatch(plan));
+  if (failed(problem))
+    return failure();
+  uint64_t hash = planning::hashOf(*problem);
+  if (plan.getProblem() && plan.getProblem() != hash) {
+    InFlightDiagnostic diag = op->emitOpError()
+                              << "expected the problem of the plan to be "
+                              << formatHash(hash) << ", but got "
+                              << formatHash(plan.getProblem())
+                              << ": the plan was made for another operation";
+    diag.attachNote() << "the operation is: " << planning::toString(*problem);
+    return diag;
+  }
+  if (failed(checkFields(op, plan)))
+    return failure();
+  ::disco::Status status =
+      planning::checkPlan(*problem, target, std::string_view(plan.getFamily()),
+                          plan.toSchedule(), includePlanned);
+  if (!status)
+    return op->emitOpError() << status.message();
+  return success();
+}
+
+namespace {
+struct VerifyPlanPass
+    : public mlir::disco::impl::VerifyPlanPassBase<VerifyPlanPass> {
+  using VerifyPlanPassBase::VerifyPlanPassBase;
+
+  void runOnOperation() override {
+    FailureOr<TargetAttr> attr =
+        resolveTarget(getOperation(), target, overrides);
+    if (failed(attr))
+      return signalPassFailure();
+    planning::Target chip = attr->getTarget();
+    auto &problems = getAnalysis<ProblemBuilder>();
+    bool isValid = true;
+    for (ContractionOpInterface op : getContractions(getOperation())) {
+      auto plan = op->getAttrOfType<PlanAttr>("plan");
+      if (!plan)
+        continue;
+      ++numVerified;
+      isValid &= succeeded(
+          mlir::disco::checkPlan(op, plan, chip, problems, includePlanned));
+    }
+    markAllAnalysesPreserved();
+    if (!isValid)
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,161 @@
+//===- ProblemBuilder.cpp - planning problems of operations ---------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProblemBuilder.h"
+#include "TableCounts.h"
+#include "disco/Dialect/Disco/Matchers.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::disco;
+namespace planning = ::disco::planning;
+using planning::FilterCounts;
+using planning::Problem;
+
+PsiOrigin mlir::disco::getPsiOrigin(Value psi) {
+  PsiOrigin origin;
+  while (auto adjoint = psi.getDefiningOp<AdjointOp>()) {
+    origin.adjoint = !origin.adjoint;
+    psi = adjoint.getPsi();
+  }
+  origin.definition = psi.getDefiningOp();
+  return origin;
+}
+
+static disco_dtype getDType(Type type) {
+  return type.isF64()   ? DISCO_F64
+         : type.isF32() ? DISCO_F32
+         : type.isF16() ? DISCO_F16
+                        : DISCO_BF16;
+}
+
+static void setShape(int64_t (&result)[2], ArrayRef<int64_t> points) {
+  result[0] = points[0];
+  result[1] = points.size() > 1 ? points[1] : 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Statistics
+//===----------------------------------------------------------------------===//
+
+/// What identifies the entries of an operator; empty when only a run knows.
+static std::vector<const void *> getIdentity(Operation *definition) {
+  if (auto filter = dyn_cast_or_null<FilterOp>(definition))
+    return {filter.getFilter().getAsOpaquePointer()};
+  auto assemble = dyn_cast_or_null<AssembleOp>(definition);
+  if (!assemble)
+    return {};
+  std::vector<const void *> identity{
+      assemble.getFormatAttr().getAsOpaquePointer(),
+      assemble.getType().getAsOpaquePointer()};
+  for (Value table : assemble.getTables()) {
+    Attribute constant = getConstant(table);
+    if (!constant)
+      return {};
+    identity.push_back(constant.getAsOpaquePointer());
+  }
+  return identity;
+}
+
+FailureOr<FilterCounts> ProblemBuilder::count(Operation *op,
+                                              Operation *definition,
+                                              PsiType type, bool adjoint) {
+  Key key(getIdentity(definition), adjoint);
+  if (key.first.empty()) {
+    int64_t in[2], out[2];
+    setShape(in, type.getInShape());
+    setShape(out, type.getOutShape());
+    return planning::assumedCounts(
+        static_cast<int32_t>(type.getStructure()), type.getNumBasis(), in, out,
+        type.getDegree() ? type.getDegree() : planning::defaultDegree);
+  }
+  if (auto found = counts.find(key); found != counts.end())
+    return found->second;
+  ++numCounted;
+  if (auto assemble = dyn_cast<AssembleOp>(definition)) {
+    FailureOr<FilterCounts> result = countTables(assemble, adjoint);
+    if (failed(result))
+      return failure();
+    return counts[key] = *result;
+  }
+  auto filter = cast<FilterOp>(definition);
+  ::disco::Result<Problem> problem = planning::makeSphereProblem(
+      DISCO_OP_CONTRACT, filter.getFilter().getFilter(), adjoint);
+  if (!problem)
+    return op->emitOpError() << problem.message();
+  return counts[key] = problem->filter;
+}
+
+//===----------------------------------------------------------------------===//
+// Problems
+//===----------------------------------------------------------------------===//
+
+static int32_t getKind(ContractionOpInterface op) {
+  return TypeSwitch<Operation *, int32_t>(op)
+      .Case([](ContractOp) { return DISCO_OP_CONTRACT; })
+      .Case([](ContractSumOp) { return DISCO_OP_CONTRACT_SUM; })
+      .Case([](ConvOp) { return DISCO_OP_CONV; })
+      .Case([](ConvWeightGradOp) { return DISCO_OP_CONV_WEIGHT_GRAD; });
+}
+
+/// Channels, groups, the parameters' type and the epilogue.
+static void readChannels(Problem &problem, ContractionOpInterface op) {
+  auto readWeight = [&](RankedTensorType weight, int64_t groups) {
+    problem.out_channels = weight.getDimSize(0);
+    problem.channels = weight.getDimSize(1) * groups;
+    problem.groups = groups;
+    problem.parameter_dtype = getDType(weight.getElementType());
+  };
+  if (auto conv = dyn_cast<ConvOp>(op.getOperation())) {
+    readWeight(conv.getWeight().getType(), conv.getGroups());
+    if (conv.getBias())
+      problem.epilogue |= DISCO_EPILOGUE_BIAS;
+    if (conv.getActivation() != Activation::none)
+      problem.epilogue |= DISCO_EPILOGUE_ACTIVATION;
+    if (conv.getResidual())
+      problem.epilogue |= DISCO_EPILOGUE_RESIDUAL;
+    return;
+  }
+  if (auto grad = dyn_cast<ConvWeightGradOp>(op.getOperation())) {
+    readWeight(grad.getWeightGrad().getType(), grad.getGroups());
+    return;
+  }
+  problem.channels = problem.out_channels =
+      op.getActivations().getType().getDimSize(1);
+}
+
+FailureOr<Problem> ProblemBuilder::build(ContractionOpInterface op,
+                                         int64_t assumedBatch) {
+  assert(!op.getStorageAttr() && "the taps of a materialised psi are gone");
+  PsiType type = op.getPsiType();
+  PsiOrigin origin =
+      getPsiOrigin(op.getPsiMutable().getAsOperandRange().front());
+  Problem problem = planning::makeProblem(getKind(op));
+  if (origin.adjoint && problem.op != DISCO_OP_CONV_WEIGHT_GRAD)
+    problem.direction = DISCO_INPUT_GRADIENT;
+  problem.structure = static_cast<int32_t>(type.getStructure());
+  problem.num_basis = type.getNumBasis();
+  setShape(problem.in_shape, type.getInShape());
+  setShape(problem.out_shape, type.getOutShape());
+  RankedTensorType x = op.getActivations().getType();
+  problem.dtype = problem.parameter_dtype = getDType(x.getElementType());
+  problem.batch_assumed = x.isDynamicDim(0);
+  problem.batch = x.isDynamicDim(0) ? assumedBatch : x.getDimSize(0);
+  readChannels(problem, op);
+  if (auto plan = op->getAttrOfType<PlanAttr>("plan")) {
+    problem.in_layout = static_cast<int32_t>(plan.getInLayout());
+    problem.out_layout = static_cast<int32_t>(plan.getOutLayout());
+  }
+  FailureOr<FilterCounts> filter =
+      count(op, origin.definition, type, origin.adjoint);
+  if (failed(filter))
+    return failure();
+  problem.filter = *filter;
+  return problem;
+}

@@ -1,0 +1,263 @@
+//===- SelectKernel.cpp - disco-select-kernel -----------------------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanChecks.h"
+#include "disco/Planning/Selection.h"
+#include "disco/Transforms/Passes.h"
+
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace mlir::disco {
+#define GEN_PASS_DEF_SELECTKERNELPASS
+#include "disco/Transforms/Passes.h.inc"
+} // namespace mlir::disco
+
+using namespace mlir;
+using namespace mlir::disco;
+namespace planning = ::disco::planning;
+using planning::Problem;
+using planning::Selection;
+using planning::SelectionOptions;
+
+static std::string str(std::string_view text) { return std::string(text); }
+
+//===----------------------------------------------------------------------===//
+// Remarks
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reports one selection through the remark engine. A remark's name tells the
+/// family and order apart, so that a policy that keeps the last remark of a
+/// name keeps all of them.
+class Reporter {
+public:
+  Reporter(Operation *op) : op(op) {
+    if (auto parent = op->getParentOfType<FunctionOpInterface>())
+      function = parent.getName();
+  }
+
+  void report(const Selection &selection, const Problem &problem) {
+    // Building the text of all losers is not free.
+    if (!op->getContext()->getRemarkEngine())
+      return;
+    reportWinner(selection.winner, problem);
+    for (const planning::Loser &loser : selection.losers)
+      reportLoser(loser, selection.winner);
+  }
+
+private:
+  remark::RemarkOpts options(const std::string &name) {
+    // The engine may keep the remark: its name must live as long.
+    return remark::RemarkOpts::name(
+               StringAttr::get(op->getContext(), name).getValue())
+        .category("disco-select-kernel")
+        .function(function);
+  }
+
+  void reportWinner(const planning::Choice &choice, const Problem &problem) {
+    const planning::Schedule &schedule = choice.schedule;
+    std::string fields =
+        planning::fieldsToString(schedule, choice.family->fields());
+    remark::passed(op->getLoc(), options(choice.family->name))
+        << remark::add("chose {0}", str(choice.family->name))
+        << remark::metric("Order", str(planning::nameOfOrder(schedule.order)))
+        << remark::metric("Provider",
+                          str(planning::nameOfProvider(schedule.provider)))
+        << remark::metric("Schedule", fields.empty() ? "none" : fields)
+        << remark::metric("PredictedMicroseconds",
+                          formatMicroseconds(choice.microseconds()))
+        << remark::metric("Bound", str(nameOf(choice.cost.bound())))
+        << remark::metric("Margin",
+                          llvm::formatv("{0:F2}", choice.cost.margin()).str())
+        << remark::metric("AssumedBatch",
+                          problem.batch_assumed ? problem.batch : 0)
+        << remark::metric("Executable", choice.executable);
+  }
+
+  void reportLoser(const planning::Loser &loser,
+                   const planning::Choice &winner) {
+    std::string name = loser.family->name;
+    if (loser.order)
+      name += " " + str(planning::nameOfOrder(*loser.order));
+    if (loser.provider)
+      name += " " + str(planning::nameOfProvider(*loser.provider));
+    if (loser.failure) {
+      remark::missed(op->getLoc(), options(name))
+          << remark::metric("Rule", loser.failure->rule)
+          << remark::reason("{0}", loser.failure->reason)
+          << remark::suggest("{0}", loser.failure->suggestion);
+      return;
+    }
+    double micros = loser.cost.predictedMicroseconds();
+    remark::missed(op->getLoc(), options(name))
+        << remark::reason("{0}", loser.text(winner.microseconds()))
+        << remark::metric("PredictedMicroseconds", formatMicroseconds(micros))
+        << remark::metric("Bound", str(nameOf(loser.cost.bound())));
+  }
+
+  static std::string formatMicroseconds(double value) {
+    return llvm::formatv("{0:F1}", value).str();
+  }
+
+  Operation *op;
+  StringRef function;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Choosing
+//===----------------------------------------------------------------------===//
+
+/// What a plan written by hand forces. The order of an op that has only one is
+/// not forced unless the plan names the other one.
+static SelectionOptions getForced(PlanAttr plan, const Problem &problem,
+                                  bool includePlanned) {
+  SelectionOptions options;
+  options.family = plan.getFamily().str();
+  options.provider = static_cast<int32_t>(plan.getProvider());
+  bool hasBoth = planning::ordersOf(problem) ==
+                 (1u << DISCO_FILTER_FIRST | 1u << DISCO_WEIGHT_FIRST);
+  if (hasBoth || plan.getOrder() != Order::filter_first)
+    options.order = static_cast<int32_t>(plan.getOrder());
+  options.fields = plan.getFieldsText();
+  options.includePlanned = includePlanned;
+  return options;
+}
+
+/// A plan that names the layouts of its kernel gets them.
+static LogicalResult checkKernelLayout(Operation *op, PlanAttr plan,
+                                       const planning::Choice &choice) {
+  if (plan.getKernelInLayout() == plan.getInLayout() &&
+      plan.getKernelOutLayout() == plan.getOutLayout())
+    return success();
+  auto in = static_cast<Layout>(choice.schedule.in_layout);
+  auto out = static_cast<Layout>(choice.schedule.out_layout);
+  if (plan.getKernelInLayout() == in && plan.getKernelOutLayout() == out)
+    return success();
+  return op->emitOpError() << "expected the kernel layout of "
+                           << choice.family->name << " to be "
+                           << stringifyLayout(in) << " -> "
+                           << stringifyLayout(out) << ", but got "
+                           << stringifyLayout(plan.getKernelInLayout())
+                           << " -> "
+                           << stringifyLayout(plan.getKernelOutLayout());
+}
+
+namespace {
+struct SelectKernelPass
+    : public mlir::disco::impl::SelectKernelPassBase<SelectKernelPass> {
+  using SelectKernelPassBase::SelectKernelPassBase;
+
+  void runOnOperation() override;
+
+private:
+  FailureOr<SelectionOptions> getOptions();
+  LogicalResult plan(ContractionOpInterface op, const planning::Target &chip,
+                     ProblemBuilder &problems, const SelectionOptions &options);
+};
+} // namespace
+
+/// A word of an enumeration of the options, or an error at the module.
+static FailureOr<std::optional<int32_t>>
+parseForced(Operation *module, StringRef what, StringRef word,
+            std::initializer_list<std::string_view> words) {
+  if (word.empty())
+    return std::optional<int32_t>();
+  for (auto [index, candidate] : llvm::enumerate(words))
+    if (word == StringRef(candidate))
+      return std::optional<int32_t>(index);
+  return module->emitOpError()
+         << "expected " << what << " to be " << StringRef(*words.begin())
+         << " or " << StringRef(*(words.begin() + 1)) << ", but got " << word;
+}
+
+FailureOr<SelectionOptions> SelectKernelPass::getOptions() {
+  SelectionOptions options;
+  ModuleOp module = getOperation();
+  auto provider = parseForced(module, "force-provider", forceProvider,
+                              {planning::nameOfProvider(DISCO_CODEGEN),
+                               planning::nameOfProvider(DISCO_RUNTIME)});
+  auto order = parseForced(module, "force-order", forceOrder,
+                           {planning::nameOfOrder(DISCO_FILTER_FIRST),
+                            planning::nameOfOrder(DISCO_WEIGHT_FIRST)});
+  if (failed(provider) || failed(order))
+    return failure();
+  if (forceFamily.empty() && !forceFields.empty())
+    return module.emitOpError() << "expected force-fields to come with "
+                                   "force-family, but got only "
+                                << forceFields;
+  if (assumedBatch < 1)
+    return module.emitOpError()
+           << "expected assumed-batch to be positive, but got "
+           << int64_t(assumedBatch);
+  options.family = forceFamily;
+  options.fields = forceFields;
+  options.provider = *provider;
+  options.order = *order;
+  options.includePlanned = includePlanned;
+  return options;
+}
+
+LogicalResult SelectKernelPass::plan(ContractionOpInterface op,
+                                     const planning::Target &chip,
+                                     ProblemBuilder &problems,
+                                     const SelectionOptions &options) {
+  auto old = op->getAttrOfType<PlanAttr>("plan");
+  if (old && old.getProblem()) {
+    ++numKept;
+    return mlir::disco::checkPlan(op, old, chip, problems, includePlanned);
+  }
+  if (old && !old.getTarget().empty() && old.getTarget() != chip.name)
+    return op->emitOpError()
+           << "expected the plan to be for target " << chip.name
+           << ", but got one for " << old.getTarget();
+  FailureOr<Problem> problem = problems.build(
+      op, old && old.getBatch() ? old.getBatch() : int64_t(assumedBatch));
+  if (failed(problem))
+    return failure();
+  SelectionOptions wanted =
+      old ? getForced(old, *problem, includePlanned) : options;
+  // An op that has only one order is not a choice that can be forced.
+  if (!old && isa<ContractOp, ContractSumOp>(op))
+    wanted.order.reset();
+  ::disco::Result<Selection> selection =
+      planning::select(*problem, chip, wanted);
+  if (!selection)
+    return op->emitOpError() << selection.message();
+  const planning::Choice &winner = selection->winner;
+  if (old && failed(checkKernelLayout(op, old, winner)))
+    return failure();
+  Reporter(op).report(*selection, *problem);
+  op->setAttr("plan", PlanAttr::get(op.getContext(), *winner.family, *problem,
+                                    winner.schedule, StringRef(chip.name)));
+  ++(old ? numKept : numPlanned);
+  return success();
+}
+
+void SelectKernelPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  FailureOr<TargetAttr> attr = resolveTarget(module, target, overrides);
+  FailureOr<SelectionOptions> options = getOptions();
+  if (failed(attr) || failed(options))
+    return signalPassFailure();
+  planning::Target chip = attr->getTarget();
+  auto &problems = getAnalysis<ProblemBuilder>();
+  unsigned countedBefore = problems.getNumCounted();
+  bool isValid = true;
+  for (ContractionOpInterface op : getContractions(module))
+    if (!op.getStorageAttr())
+      isValid &= succeeded(plan(op, chip, problems, *options));
+  numCounted += problems.getNumCounted() - countedBefore;
+  if (!isValid)
+    return signalPassFailure();
+  module->setAttr(kTargetAttr, *attr);
+}

@@ -1,0 +1,22 @@
+// RUN: disco-opt %s --verify-diagnostics --split-input-file --disco-verify-plan="target=h200 include-planned"
+
+// Each field is in its range, but a rule of the family refuses them together.
+#filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
+!psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
+func.func @atomics(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
+  %psi = disco.filter #filter -> !psi
+  // expected-error @below {{'disco.conv' op family 'csr_gather' is not applicable: rule 14: expected atomics to be 0 for conv, but got 1; suggestion: leave atomics at 0}}
+  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {bc_tile = 8, k_tile = 9, threads = 64, split_taps = 0, block_rows = 0, atomics = 1}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
+  return %y : tensor<1x4x16x32xf32>
+}
+
+// -----
+
+#filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
+!psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
+func.func @dtype(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
+  %psi = disco.filter #filter -> !psi
+  // expected-error @below {{'disco.conv' op family 'kpacked_wgmma' is not applicable: rule 2: expected the dtype to be one of f16, bf16, but got f32; suggestion: use loops or cpu_gather or csr_gather}}
+  %y = disco.conv %x, %psi, %w plan <kpacked_wgmma, schedule = {staged = 1, stages = 2, block_rows = 0}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
+  return %y : tensor<1x4x16x32xf32>
+}

@@ -1,0 +1,327 @@
+//===- CostTest.cpp - counts, bounds and monotonicity of costs ------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Counts are pinned; microseconds never are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestProblems.h"
+
+#include "disco/Planning/Baselines.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace disco;
+using namespace disco::planning;
+using namespace disco::planning::test;
+
+namespace {
+
+/// The cost of the first candidate with these fields set.
+Cost costOf(std::string_view name, const Problem &p, const Target &t,
+            int32_t order = DISCO_FILTER_FIRST, const char *fields = "") {
+  const Family &family = *findFamily(name);
+  std::vector<Schedule> schedules;
+  family.impl->candidates(p, t, order, DISCO_RUNTIME, schedules);
+  EXPECT_TRUE(parseFields(schedules.at(0), family.fields(), fields).ok());
+  return family.impl->cost(p, t, schedules[0]);
+}
+
+const Stage &stageNamed(const Cost &cost, std::string_view name) {
+  for (const Stage &stage : cost.stages)
+    if (stage.name == name)
+      return stage;
+  ADD_FAILURE() << "no stage " << name;
+  return cost.stages.front();
+}
+
+} // namespace
+
+TEST(Cost, StageIsBoundByItsSlowestClass) {
+  Stage stage;
+  stage[BoundClass::l2] = 3;
+  stage[BoundClass::fma] = 5;
+  EXPECT_EQ(stage.bound(), BoundClass::fma);
+  EXPECT_EQ(stage.predictedMicroseconds(), 5);
+  stage[BoundClass::l2] = 5; // the first of equals
+  EXPECT_EQ(stage.bound(), BoundClass::l2);
+}
+
+TEST(Cost, StagesAddUpAndTheMarginFreesTheBindingClass) {
+  Cost cost;
+  cost.stages.resize(2);
+  cost.stages[0][BoundClass::dram] = 10;
+  cost.stages[0][BoundClass::issue] = 4;
+  cost.stages[1][BoundClass::tensor] = 6;
+  EXPECT_EQ(cost.predictedMicroseconds(), 16);
+  EXPECT_EQ(cost.bound(), BoundClass::dram);
+  EXPECT_EQ(cost.margin(), 16.0 / (4 + 6));
+  EXPECT_EQ(toString(cost), ": 10.0 us, bound by dram (dram 10.0, issue 4.0)\n"
+                            ": 6.0 us, bound by tensor (tensor 6.0)\n"
+                            "total: 16.0 us, bound by dram, margin 1.60\n");
+}
+
+TEST(Cost, GatherCountsOfSelf256) {
+  Problem p = as(DISCO_OP_CONTRACT, layer("self256", DType::f32));
+  Cost cost = costOf("csr_gather", p, target("h200"), DISCO_FILTER_FIRST,
+                     "bc_tile=8,k_tile=9,threads=128");
+  Counts c = stageNamed(cost, "contraction").counts;
+  const double taps = 15044, warps = 23, blocks = 32;
+  EXPECT_EQ(c.usefulFlop, 2 * 9 * taps * 720 * 256);
+  // 720 longitudes take 23 warps: 16 of 736 lanes idle.
+  EXPECT_EQ(c.paddedFlop, 2 * 9 * taps * 736 * 256);
+  EXPECT_EQ(c.issuedFlop, c.paddedFlop);
+  EXPECT_EQ(c.tensorInstructions, 0);
+  EXPECT_EQ(c.dramWriteBytes, 4.0 * 256 * 9 * 360 * 720);
+  EXPECT_EQ(c.dramReadBytes, 4.0 * 256 * 360 * 720 + taps * 9 * 4);
+  // Eight words of x and three 16-byte broadcasts for nine values.
+  const double rings = static_cast<double>(p.filter.rings);
+  const double staging =
+      rings * 6 * blocks * 8 * std::ceil((taps / rings + 127) / 32);
+  EXPECT_EQ(c.smemWavefronts, taps * warps * blocks * (8 + 3) + staging);
+  EXPECT_EQ(c.ctas, 360 * 6 * 32);
+  EXPECT_EQ(c.launches, 1);
+}
+
+TEST(Cost, HarmonicsCsrStagesEachRingForEachFeature) {
+  Problem p = as(DISCO_OP_CONTRACT, layer("self256", DType::f32));
+  Counts c = harmonicsCsrCost(p, target("h200")).total();
+  const double rings = static_cast<double>(p.filter.rings);
+  // 720 words of a ring, 32 at a time, 9 features, 256 channels.
+  EXPECT_EQ(c.l1Requests,
+            rings * 9 * 256 * 23 + 4.0 * 256 * 9 * 360 * 720 / 128);
+  // Two warps of 12 longitudes each: one word for each multiply-add, a value
+  // and an index.
+  EXPECT_EQ(c.smemWavefronts,
+            15044.0 * 9 * 256 * 2 * (12 + 2) + rings * 9 * 256 * 23);
+  EXPECT_EQ(c.ctas, 360 * 9 * 256);
+}
+
+TEST(Cost, StrideMakesFourByteWordsConflict) {
+  Target h200 = target("h200");
+  Problem p = as(DISCO_OP_CONTRACT, layer("down", DType::f32));
+  double words = harmonicsCsrCost(p, h200).total().smemWavefronts;
+  setDType(p, DType::bf16);
+  double halves = harmonicsCsrCost(p, h200).total().smemWavefronts;
+  EXPECT_GT(words, 1.7 * halves);
+}
+
+TEST(Cost, KPackedCountsOfSelf256) {
+  Problem p = as(DISCO_OP_CONTRACT, layer("self256", DType::bf16));
+  Counts c = harmonicsKPackedCost(p, target("h200")).total();
+  const double chunks = (15044 + 360 * 7.5) / 16 * 90 * 32;
+  EXPECT_EQ(c.tensorInstructions, chunks);
+  EXPECT_EQ(c.issuedFlop, chunks * 2 * 64 * 16 * 16);
+  EXPECT_EQ(c.usefulFlop, 2.0 * 9 * 15044 * 720 * 256);
+  // K 9 -> 16 and half a chunk a row: 1.8 to 2.1 times the useful FLOP.
+  EXPECT_NEAR(c.issuedFlop / c.usefulFlop, 2.1, 0.01);
+  // Eight loads of each of four warps touch eight channels.
+  EXPECT_EQ(c.l1Requests, chunks * 4 * 8 * 8 + 2.0 * 256 * 9 * 360 * 720 / 32);
+  EXPECT_EQ(c.issueSlots, chunks * 4 * (8 * 28 + 20));
+}
+
+// What it costs when the rings of a row follow each other without padding, with
+// whole blocks of channels. Padding each ring to 8 adds up to a fifth.
+TEST(Cost, ToeplitzOverheadsAreThoseOfTheAlgorithm) {
+  const Target h200 = target("h200");
+  struct Row {
+    const char *layer, *fields;
+    int32_t direction;
+    double overhead;
+  };
+  auto check = [&](int32_t op, int32_t order, const Row &row) {
+    Problem p = as(op, layer(row.layer, DType::bf16, row.direction));
+    p.channels = p.out_channels = 64;
+    Counts c = costOf("toeplitz_wgmma", p, h200, order, row.fields).total();
+    const double overhead = c.issuedFlop / c.usefulFlop;
+    EXPECT_GT(overhead, 0.97 * row.overhead) << row.layer << row.fields;
+    EXPECT_LT(overhead, 1.2 * row.overhead) << row.layer << row.fields;
+    EXPECT_LE(c.usefulFlop, c.paddedFlop);
+    EXPECT_LE(c.paddedFlop, c.issuedFlop);
+  };
+  for (Row row : {Row{"self256", "", DISCO_FORWARD, 1.64},
+                  Row{"down", "", DISCO_FORWARD, 1.53},
+                  Row{"local828", "", DISCO_FORWARD, 1.41},
+                  Row{"encoder", "", DISCO_FORWARD, 1.3},
+                  Row{"decoder", "", DISCO_FORWARD, 1.18}})
+    check(DISCO_OP_CONTRACT, DISCO_FILTER_FIRST, row);
+  for (Row row : {Row{"decoder", "rows=1", DISCO_FORWARD, 2.54},
+                  Row{"decoder", "rows=4", DISCO_FORWARD, 1.81},
+                  Row{"self256", "rows=1", DISCO_FORWARD, 5.5},
+                  Row{"down", "rows=4", DISCO_INPUT_GRADIENT, 2.47},
+                  Row{"encoder", "rows=4", DISCO_INPUT_GRADIENT, 1.90}})
+    check(DISCO_OP_CONTRACT_SUM, DISCO_WEIGHT_FIRST, row);
+}
+
+TEST(Cost, FusedConvNeverStoresTheExpandedTensor) {
+  Target h200 = target("h200");
+  Problem p = layer("self256", DType::bf16);
+  Cost fused = costOf("toeplitz_wgmma", p, h200, 0, "fused=1");
+  const double field = 2.0 * 256 * 360 * 720;
+  EXPECT_EQ(fused.workspaceBytes, 0);
+  EXPECT_EQ(stageNamed(fused, "fused conv").counts.dramWriteBytes, field);
+  EXPECT_EQ(stageNamed(fused, "fused conv").counts.usefulFlop,
+            sparseFlop(p, 0) + einsumFlop(p, 0));
+  Cost unfused = costOf("toeplitz_wgmma", p, h200, 0, "fused=0,block_rows=0");
+  EXPECT_EQ(unfused.workspaceBytes, 9 * field);
+  EXPECT_EQ(stageNamed(unfused, "contraction").counts.dramWriteBytes,
+            9 * field);
+  // A block of rows that the cache holds stays there.
+  Cost blocked = costOf("toeplitz_wgmma", p, h200, 0, "fused=0,block_rows=4");
+  EXPECT_EQ(blocked.workspaceBytes, 9 * field * 4 / 360);
+  EXPECT_EQ(stageNamed(blocked, "contraction").counts.dramWriteBytes, 0);
+  EXPECT_EQ(stageNamed(blocked, "contraction").counts.launches, 90);
+}
+
+TEST(Cost, RepacksArePaidOnlyWhereLayoutsDiffer) {
+  Target h200 = target("h200");
+  Problem p = layer("self256", DType::bf16);
+  Cost cost = costOf("toeplitz_wgmma", p, h200, 0, "fused=1");
+  ASSERT_EQ(cost.stages.size(), 3u);
+  EXPECT_EQ(cost.stages[0].name, "repack x");
+  EXPECT_EQ(cost.stages[0].counts.dramReadBytes, 2.0 * 256 * 360 * 720);
+  EXPECT_EQ(cost.stages[0].counts.dramWriteBytes, 2.0 * 256 * 360 * 720);
+  p.in_layout = p.out_layout = DISCO_C8;
+  EXPECT_EQ(costOf("toeplitz_wgmma", p, h200, 0, "fused=1").stages.size(), 1u);
+}
+
+TEST(Cost, EinsumPadsSmallGroupsToTensorTiles) {
+  Problem p = layer("encoder", DType::bf16);
+  Counts c = harmonicsEinsumCost(p, target("h200")).total();
+  // 12 outputs of a group -> 16, 9 features of one channel -> 16.
+  EXPECT_EQ(c.usefulFlop, 2.0 * 360 * 720 * 9 * 780);
+  EXPECT_EQ(c.issuedFlop, 2.0 * 360 * 720 * 16 * 16 * 65);
+}
+
+TEST(Cost, PrecisionIsAPermissionForTensorUnits) {
+  Target h200 = target("h200");
+  Problem p = layer("self256", DType::f32);
+  EXPECT_EQ(harmonicsEinsumCost(p, h200).total().tensorInstructions, 0);
+  p.precision = DISCO_PRECISION_TF32;
+  EXPECT_EQ(harmonicsEinsumCost(p, h200).total().issuedFlop,
+            einsumFlop(p, DISCO_FILTER_FIRST));
+  EXPECT_GT(harmonicsEinsumCost(p, h200).total().tensorInstructions, 0);
+  p.precision = DISCO_PRECISION_BF16X3;
+  EXPECT_EQ(harmonicsEinsumCost(p, h200).total().issuedFlop,
+            3 * einsumFlop(p, DISCO_FILTER_FIRST));
+}
+
+TEST(Cost, PointSetsGatherLaneByLane) {
+  Problem p = makeProblem(DISCO_OP_CONTRACT);
+  p.structure = DISCO_TABLE;
+  p.num_basis = 4;
+  p.in_shape[0] = p.out_shape[0] = 6400;
+  p.in_shape[1] = p.out_shape[1] = 1;
+  p.channels = p.out_channels = 8;
+  p.filter = assumedCounts(DISCO_TABLE, 4, p.in_shape, p.out_shape, 10);
+  Counts c = costOf("csr_gather", p, target("a100")).total();
+  EXPECT_EQ(c.usefulFlop, 2.0 * 4 * 8 * 64000);
+  // 2000 taps of whole warps, 8 channels, 32 lines each, and the result.
+  EXPECT_EQ(c.l1Requests, 2000.0 * 8 * 32 + 4.0 * 8 * 4 * 6400 / 128);
+}
+
+TEST(Cost, EmptyFiltersCostNoArithmetic) {
+  Problem p = small();
+  p.filter = FilterCounts{};
+  p.filter.exact = p.filter.shared_support = 1;
+  p.filter.rows = p.filter.empty_rows = 33;
+  p.filter.stride = p.filter.phases = 1;
+  p.filter.histogram_rows[0] = 33;
+  ASSERT_TRUE(verify(p).ok()) << verify(p).message();
+  for (const char *chip : {"h200", "avx2"}) {
+    auto selection = select(p, target(chip), withPlanned());
+    ASSERT_TRUE(selection.ok()) << selection.message();
+    const double us = selection->winner.microseconds();
+    EXPECT_TRUE(us > 0 && us < 1e6) << us;
+  }
+}
+
+namespace {
+
+/// Predicted time of the first candidate of every (family, order) that applies.
+std::vector<double> predictions(const Problem &p, const Target &t) {
+  std::vector<double> times;
+  for (const Family &family : families())
+    for (int32_t order = 0; order < DISCO_NUM_ORDERS; ++order) {
+      if (checkFamily(family, p, t, order))
+        continue;
+      std::vector<Schedule> schedules;
+      family.impl->candidates(p, t, order, DISCO_RUNTIME, schedules);
+      for (const Schedule &s : schedules)
+        times.push_back(family.impl->cost(p, t, s).predictedMicroseconds());
+    }
+  return times;
+}
+
+void expectNotFaster(const std::vector<double> &base,
+                     const std::vector<double> &more, const char *what) {
+  ASSERT_EQ(base.size(), more.size()) << what;
+  ASSERT_GT(base.size(), 2u) << what;
+  for (size_t i = 0; i < base.size(); ++i)
+    EXPECT_GE(more[i], base[i] * (1 - 1e-9)) << what << " " << i;
+}
+
+} // namespace
+
+TEST(Cost, MoreWorkIsNeverPredictedFaster) {
+  for (const char *chip : {"h200", "avx2"})
+    for (int32_t direction : {DISCO_FORWARD, DISCO_WEIGHT_GRADIENT}) {
+      const Problem base = layer("deg1", DType::bf16, direction);
+      const Target t = target(chip);
+      const std::vector<double> times = predictions(base, t);
+      Problem p = base;
+      p.batch *= 2;
+      expectNotFaster(times, predictions(p, t), "batch");
+      p = base;
+      p.channels *= 2;
+      expectNotFaster(times, predictions(p, t), "channels");
+      p = base;
+      p.out_channels *= 2;
+      expectNotFaster(times, predictions(p, t), "out channels");
+      p = base;
+      p.filter.taps *= 2;
+      p.filter.entries *= 2;
+      for (int64_t &taps : p.filter.histogram_taps)
+        taps *= 2;
+      expectNotFaster(times, predictions(p, t), "taps");
+    }
+}
+
+TEST(Cost, AFasterChipIsNeverPredictedSlower) {
+  using F = TargetField;
+  for (const char *chip : {"h200", "avx512"})
+    for (DType dtype : {DType::bf16, DType::f32}) {
+      const Problem p = layer("deg1", dtype);
+      const Target base = target(chip);
+      const std::vector<double> times = predictions(p, base);
+      for (F field :
+           {F::clock_ghz, F::lsu_per_clock, F::issue_per_clock, F::dram_gbps,
+            F::l2_gbps, F::fma_f32_tflops, F::tensor_f16_tflops}) {
+        Target t = base;
+        t.values[static_cast<size_t>(field)] *= 2;
+        expectNotFaster(predictions(p, t), times, infoOf(field).name.data());
+      }
+      for (F field : {F::l2_latency_ns, F::dram_latency_ns, F::launch_us}) {
+        Target t = base;
+        t.values[static_cast<size_t>(field)] *= 2;
+        expectNotFaster(times, predictions(p, t), infoOf(field).name.data());
+      }
+    }
+}
+
+TEST(Cost, IdleCoresSlowSmallProblems) {
+  // One row and one channel: one CTA on a chip of 132 cores.
+  Problem p = as(DISCO_OP_CONTRACT, small(DType::f32));
+  p.channels = p.out_channels = 1;
+  Target big = target("h200");
+  Cost cost = costOf("csr_gather", p, big);
+  EXPECT_LT(cost.total().waves, 1);
+  EXPECT_EQ(cost.total().ctas, 33);
+}

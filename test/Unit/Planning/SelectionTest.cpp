@@ -1,0 +1,436 @@
+//===- SelectionTest.cpp - which family wins, and why others lose ---------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TestProblems.h"
+
+#include "disco/Planning/Baselines.h"
+
+#include <gtest/gtest.h>
+
+using namespace disco;
+using namespace disco::planning;
+using namespace disco::planning::test;
+
+namespace {
+
+struct Winner {
+  std::string family, order;
+};
+
+Winner winnerOf(const Problem &p, const char *chip) {
+  auto selection = select(p, target(chip), withPlanned());
+  if (!selection) {
+    ADD_FAILURE() << selection.message();
+    return {};
+  }
+  const Choice &winner = selection->winner;
+  // What was chosen passes the rules for plans written by hand.
+  Status check =
+      checkPlan(p, target(chip), winner.family->name, winner.schedule, true);
+  EXPECT_TRUE(check.ok()) << check.message();
+  return {winner.family->name, std::string(nameOfOrder(winner.schedule.order))};
+}
+
+/// The rule that refuses a family in every order; 0 if none does.
+int lostTo(const Selection &selection, std::string_view family) {
+  for (const Loser &loser : selection.losers)
+    if (loser.failure && family == loser.family->name)
+      return loser.failure->rule;
+  return 0;
+}
+
+} // namespace
+
+TEST(Selection, DecoderIsWeightFirstAndSelf256FilterFirst) {
+  for (const char *chip : {"h200", "a100", "avx2"})
+    for (DType dtype : {DType::bf16, DType::f16, DType::f32}) {
+      EXPECT_EQ(winnerOf(layer("decoder", dtype), chip).order, "weight_first")
+          << chip;
+      EXPECT_EQ(winnerOf(layer("self256", dtype), chip).order, "filter_first")
+          << chip;
+    }
+}
+
+TEST(Selection, EveryLayerOnEveryChip) {
+  struct Chip {
+    const char *name, *half, *single;
+  };
+  for (Chip chip : {Chip{"h200", "toeplitz_wgmma", "csr_gather"},
+                    Chip{"h100", "toeplitz_wgmma", "csr_gather"},
+                    Chip{"a100", "csr_gather", "csr_gather"},
+                    Chip{"b200", "csr_gather", "csr_gather"},
+                    Chip{"avx2", "cpu_gather", "cpu_gather"},
+                    Chip{"avx512", "cpu_gather", "cpu_gather"}})
+    for (const char *name : {"self256", "self512", "down", "local828",
+                             "encoder", "decoder", "deg1"})
+      for (int32_t direction :
+           {DISCO_FORWARD, DISCO_INPUT_GRADIENT, DISCO_WEIGHT_GRADIENT}) {
+        EXPECT_EQ(
+            winnerOf(layer(name, DType::bf16, direction), chip.name).family,
+            chip.half)
+            << name << " " << chip.name << " " << direction;
+        EXPECT_EQ(
+            winnerOf(layer(name, DType::f16, direction), chip.name).family,
+            chip.half)
+            << name << " " << chip.name << " " << direction;
+        EXPECT_EQ(
+            winnerOf(layer(name, DType::f32, direction), chip.name).family,
+            chip.single)
+            << name << " " << chip.name << " " << direction;
+      }
+}
+
+TEST(Selection, AForwardMayTakeAnotherFamilyThanItsGradients) {
+  // A K-packed forward without c8: the gradient of an op with stride has
+  // phases, which kpacked_wgmma refuses.
+  Problem forward = layer("down", DType::bf16);
+  Problem gradient = layer("down", DType::bf16, DISCO_INPUT_GRADIENT);
+  Target h200 = target("h200");
+  EXPECT_TRUE(select(forward, h200, withPlanned("kpacked_wgmma")).ok());
+  EXPECT_FALSE(select(gradient, h200, withPlanned("kpacked_wgmma")).ok());
+}
+
+TEST(Selection, PlannedFamiliesAreRankedOnlyWhenAskedForAndNeverExecutable) {
+  Problem p = small();
+  auto plain = select(p, target("avx2"));
+  ASSERT_TRUE(plain.ok()) << plain.message();
+  EXPECT_STREQ(plain->winner.family->name, "loops");
+  EXPECT_TRUE(plain->winner.executable);
+  ASSERT_EQ(plain->losers.size(), families().size());
+  for (const Loser &loser : plain->losers)
+    if (!loser.family->isAvailable()) {
+      ASSERT_TRUE(loser.failure) << loser.family->name;
+      EXPECT_EQ(loser.failure->reason,
+                "expected the family to be available, but got one that is "
+                "planned");
+    }
+  auto all = select(p, target("avx2"), withPlanned());
+  ASSERT_TRUE(all.ok());
+  EXPECT_STREQ(all->winner.family->name, "cpu_gather");
+  EXPECT_FALSE(all->winner.executable);
+}
+
+TEST(Selection, NothingToRunIsAnErrorWithEveryReason) {
+  auto selection = select(small(), target("h200"));
+  ASSERT_FALSE(selection.ok());
+  EXPECT_EQ(
+      selection.message(),
+      "no kernel family is applicable to conv forward bf16, sphere 33x64 -> "
+      "33x64, K 9, B 1, C 16, O 16 on h200\n"
+      "  loops: rule 10: expected the target to be a cpu target, but got h200 "
+      "(cuda); suggestion: compile for cpu\n"
+      "  cpu_gather: expected the family to be available, but got one that is "
+      "planned; suggestion: rank planned families with include-planned\n"
+      "  csr_gather: expected the family to be available, but got one that is "
+      "planned; suggestion: rank planned families with include-planned\n"
+      "  kpacked_wgmma: expected the family to be available, but got one that "
+      "is planned; suggestion: rank planned families with include-planned\n"
+      "  toeplitz_wgmma: expected the family to be available, but got one that "
+      "is planned; suggestion: rank planned families with include-planned");
+}
+
+TEST(Selection, TiesGoToTheEarlierRowAndOrder) {
+  // Loops cost the same in both orders when C = O and the grids agree.
+  Problem p = small(DType::f32);
+  auto selection = select(p, target("avx2"));
+  ASSERT_TRUE(selection.ok());
+  EXPECT_EQ(selection->winner.schedule.order, DISCO_FILTER_FIRST);
+  ASSERT_FALSE(selection->losers.empty());
+  EXPECT_EQ(selection->losers[0].order, DISCO_WEIGHT_FIRST);
+  EXPECT_EQ(selection->losers[0].cost.predictedMicroseconds(),
+            selection->winner.microseconds());
+}
+
+TEST(Selection, ForcedChoicesAreHonoured) {
+  Problem p = layer("self256", DType::bf16);
+  SelectionOptions options = withPlanned("csr_gather");
+  options.order = DISCO_WEIGHT_FIRST;
+  options.fields = "threads=64,bc_tile=2";
+  auto selection = select(p, target("h200"), options);
+  ASSERT_TRUE(selection.ok()) << selection.message();
+  EXPECT_STREQ(selection->winner.family->name, "csr_gather");
+  EXPECT_EQ(selection->winner.schedule.order, DISCO_WEIGHT_FIRST);
+  std::string fields = fieldsToString(selection->winner.schedule,
+                                      selection->winner.family->fields());
+  EXPECT_EQ(fields.rfind("bc_tile=2,", 0), 0u) << fields;
+  EXPECT_NE(fields.find("threads=64"), fields.npos) << fields;
+}
+
+TEST(Selection, ForcedChoicesAreRefusedNamingTheRule) {
+  Problem p = small(DType::f32);
+  auto why = [&](SelectionOptions options, const char *chip = "h200") {
+    return select(p, target(chip), options).message();
+  };
+  EXPECT_EQ(why(withPlanned("kpacked_wgmma")),
+            "family 'kpacked_wgmma' is not applicable: rule 2: expected the "
+            "dtype to be one of f16, bf16, but got f32; suggestion: use loops "
+            "or cpu_gather or csr_gather");
+  SelectionOptions options;
+  options.family = "csr_gather";
+  EXPECT_EQ(why(options), "family 'csr_gather' is not applicable: expected the "
+                          "family to be available, but got one that is "
+                          "planned; suggestion: rank planned families with "
+                          "include-planned");
+  EXPECT_EQ(why(withPlanned("turbo")),
+            "expected the kernel family to be one of loops, cpu_gather, "
+            "csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'turbo'");
+  options = withPlanned();
+  options.fields = "threads=64";
+  EXPECT_EQ(why(options), "expected a family to be forced along with schedule "
+                          "fields, but got fields 'threads=64' alone");
+  options = withPlanned("csr_gather");
+  options.fields = "tile=64";
+  EXPECT_EQ(
+      why(options),
+      "expected the schedule field to be one of bc_tile, k_tile, threads, "
+      "split_taps, block_rows, atomics, but got tile");
+  options.fields = "atomics=1";
+  EXPECT_EQ(why(options), "family 'csr_gather' is not applicable: rule 14: "
+                          "expected atomics to be 0 for conv, but got 1; "
+                          "suggestion: leave atomics at 0");
+  p = as(DISCO_OP_CONTRACT, p);
+  options = withPlanned("cpu_gather");
+  options.order = DISCO_WEIGHT_FIRST;
+  EXPECT_EQ(why(options, "avx2"),
+            "family 'cpu_gather' is not applicable: rule 5: expected the order "
+            "of contract to be filter_first, but got weight_first");
+  options.order.reset();
+  options.provider = DISCO_CODEGEN;
+  EXPECT_EQ(why(options, "avx2"),
+            "family 'cpu_gather' is not applicable: rule 4: expected the "
+            "provider to be one that the family has, but got codegen");
+}
+
+TEST(Selection, KPadOf24LosesKPackedInEveryDirection) {
+  // zernike [6]: K 21, K_pad 24.
+  Target h200 = target("h200");
+  for (DType dtype : {DType::bf16, DType::f16})
+    for (bool fused : {false, true})
+      for (bool gradient : {false, true}) {
+        Problem p = small(dtype, "zernike, [6]");
+        ASSERT_EQ(kPadOf(p), 24);
+        p.direction = gradient ? DISCO_INPUT_GRADIENT : DISCO_FORWARD;
+        if (!fused)
+          p = as(DISCO_OP_CONTRACT, p);
+        auto selection = select(p, h200, withPlanned());
+        ASSERT_TRUE(selection.ok()) << selection.message();
+        EXPECT_EQ(lostTo(*selection, "kpacked_wgmma"), 12);
+        EXPECT_EQ(lostTo(*selection, "toeplitz_wgmma"), 0);
+        EXPECT_STREQ(selection->winner.family->name, "toeplitz_wgmma");
+      }
+  Problem p = as(DISCO_OP_CONV_WEIGHT_GRAD, small(DType::bf16, "zernike, [6]"));
+  auto selection = select(p, h200, withPlanned());
+  ASSERT_TRUE(selection.ok()) << selection.message();
+  EXPECT_EQ(lostTo(*selection, "kpacked_wgmma"), 1);
+}
+
+TEST(Selection, HatsGoThroughTheUnionSupport) {
+  auto selection = select(small(DType::bf16, "piecewise_linear, [3]"),
+                          target("h200"), withPlanned());
+  ASSERT_TRUE(selection.ok());
+  EXPECT_EQ(lostTo(*selection, "kpacked_wgmma"), 13);
+  EXPECT_EQ(lostTo(*selection, "toeplitz_wgmma"), 0);
+}
+
+TEST(Selection, DoublesRunOnVectorUnits) {
+  auto selection = select(small(DType::f64), target("h200"), withPlanned());
+  ASSERT_TRUE(selection.ok());
+  EXPECT_STREQ(selection->winner.family->name, "csr_gather");
+  EXPECT_EQ(lostTo(*selection, "kpacked_wgmma"), 2);
+  EXPECT_EQ(lostTo(*selection, "toeplitz_wgmma"), 2);
+}
+
+TEST(Selection, LongitudesOffTheTileOfEight) {
+  auto selection = select(small(DType::bf16, "harmonic, [3, 3]", 60, 60),
+                          target("h200"), withPlanned());
+  ASSERT_TRUE(selection.ok());
+  EXPECT_EQ(lostTo(*selection, "kpacked_wgmma"), 14);
+  EXPECT_EQ(lostTo(*selection, "toeplitz_wgmma"), 0);
+}
+
+TEST(Selection, OneFeatureIsKPackedToEight) {
+  Problem p = small(DType::bf16, "harmonic, [1]");
+  ASSERT_EQ(p.num_basis, 1);
+  EXPECT_EQ(kPadOf(p), 8);
+  auto selection = select(p, target("h200"), withPlanned());
+  ASSERT_TRUE(selection.ok());
+  EXPECT_EQ(lostTo(*selection, "kpacked_wgmma"), 16); // weight_first only
+}
+
+TEST(Selection, TailsOfFieldsTakeNarrowBlocks) {
+  struct Case {
+    int64_t batch, channels;
+    const char *fields;
+  };
+  for (Case c : {Case{1, 1, "bc_tile=1,"}, Case{1, 3, "bc_tile=1,"},
+                 Case{2, 2, "bc_tile=4,"}, Case{1, 7, "bc_tile=4,"},
+                 Case{1, 8, "bc_tile=8,"}, Case{3, 3, "bc_tile=8,"},
+                 Case{1, 16, "bc_tile=8,"}}) {
+    Problem p = as(DISCO_OP_CONTRACT, small(DType::f32));
+    p.batch = c.batch;
+    p.channels = p.out_channels = c.channels;
+    std::vector<Schedule> schedules;
+    const Family &family = *findFamily("csr_gather");
+    family.impl->candidates(p, target("a100"), DISCO_FILTER_FIRST,
+                            DISCO_RUNTIME, schedules);
+    std::string fields = fieldsToString(schedules.at(0), family.fields());
+    EXPECT_EQ(fields.rfind(c.fields, 0), 0u) << c.channels << " " << fields;
+    EXPECT_TRUE(select(p, target("a100"), withPlanned()).ok());
+  }
+}
+
+TEST(Selection, PlanesBeyond32BitsLeaveOnlyLoops) {
+  Problem p = makeProblem(DISCO_OP_CONV);
+  p.structure = DISCO_CSR;
+  p.num_basis = 2;
+  p.in_shape[0] = p.out_shape[0] = int64_t(1) << 31;
+  p.in_shape[1] = p.out_shape[1] = 1;
+  p.filter = assumedCounts(DISCO_CSR, 2, p.in_shape, p.out_shape, 8);
+  auto selection = select(p, target("avx2"), withPlanned());
+  ASSERT_TRUE(selection.ok()) << selection.message();
+  EXPECT_STREQ(selection->winner.family->name, "loops");
+  EXPECT_EQ(lostTo(*selection, "cpu_gather"), 11);
+  auto gpu = select(p, target("h200"), withPlanned());
+  ASSERT_FALSE(gpu.ok());
+  EXPECT_NE(gpu.message().find(
+                "csr_gather: rule 11: expected a plane to have fewer than "
+                "2147483648 points for 32-bit indices, but got 2147483648; "
+                "suggestion: use loops, which indexes with 64 bits, or shard "
+                "the grid"),
+            std::string::npos)
+      << gpu.message();
+}
+
+TEST(Selection, RunTimeTablesAreAssumedAndRefusedByTensorFamilies) {
+  Problem p = small();
+  p.filter = assumedCounts(DISCO_SPHERE, p.num_basis, p.in_shape, p.out_shape,
+                           defaultDegree);
+  auto selection = select(p, target("h200"), withPlanned());
+  ASSERT_TRUE(selection.ok()) << selection.message();
+  EXPECT_STREQ(selection->winner.family->name, "csr_gather");
+  EXPECT_EQ(lostTo(*selection, "kpacked_wgmma"), 11);
+  EXPECT_EQ(lostTo(*selection, "toeplitz_wgmma"), 11);
+}
+
+TEST(Selection, EveryLoserSaysWhy) {
+  for (const char *chip : {"h200", "a100", "b200", "avx2"}) {
+    auto selection = select(small(), target(chip), withPlanned());
+    ASSERT_TRUE(selection.ok());
+    std::string text = toText(*selection, small(), target(chip));
+    for (const Loser &loser : selection->losers) {
+      if (loser.failure) {
+        EXPECT_NE(loser.failure->reason.find("but got"), std::string::npos);
+        EXPECT_FALSE(loser.failure->suggestion.empty()) << loser.family->name;
+        EXPECT_NE(text.find(loser.failure->reason), text.npos);
+      } else {
+        EXPECT_GE(loser.cost.predictedMicroseconds(),
+                  selection->winner.microseconds());
+      }
+    }
+    // Every family is the winner or a loser.
+    for (const Family &family : families())
+      EXPECT_NE(text.find(family.name), text.npos) << chip << family.name;
+  }
+}
+
+TEST(Selection, PlansByHandFollowTheSameRules) {
+  Problem p = small(DType::f32);
+  Target cpu = target("avx2");
+  const Family &family = *findFamily("cpu_gather");
+  Schedule s = makeSchedule(family.fields(), DISCO_FILTER_FIRST, DISCO_RUNTIME);
+  EXPECT_TRUE(checkPlan(p, cpu, "cpu_gather", s, true).ok());
+  EXPECT_EQ(checkPlan(p, cpu, "cpu_gather", s).message(),
+            "family 'cpu_gather' is not applicable: expected the family to be "
+            "available, but got one that is planned; suggestion: rank planned "
+            "families with include-planned");
+  EXPECT_EQ(checkPlan(p, cpu, "gather", s, true).message(),
+            "expected the kernel family to be one of loops, cpu_gather, "
+            "csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'gather'");
+  EXPECT_EQ(
+      checkPlan(p, cpu, "loops", s, true).message(),
+      "family 'loops': expected the schedule to have 0 fields (none), but "
+      "got 3");
+  ASSERT_TRUE(parseFields(s, family.fields(), "k_tile=9,vectors=2").ok());
+  EXPECT_EQ(checkPlan(p, cpu, "cpu_gather", s, true).message(),
+            "family 'cpu_gather' is not applicable: rule 12: expected k_tile "
+            "times vectors to be at most 13 registers, but got 18; suggestion: "
+            "use a smaller k_tile or fewer vectors");
+  s = makeSchedule(family.fields(), DISCO_FILTER_FIRST, DISCO_CODEGEN);
+  EXPECT_EQ(checkPlan(p, cpu, "cpu_gather", s, true).message(),
+            "family 'cpu_gather' is not applicable: rule 4: expected the "
+            "provider to be one that the family has, but got codegen");
+}
+
+TEST(Selection, InvalidInputIsRefusedBeforeAnyRule) {
+  Problem p = small();
+  p.channels = -1;
+  EXPECT_EQ(select(p, target("avx2")).message(),
+            "expected channels to be in [1, 1099511627776], but got -1");
+  Target t = target("avx2");
+  t.values[0] = 0;
+  EXPECT_EQ(select(small(), t).message(),
+            "expected avx2.cores to be positive, but got 0");
+}
+
+TEST(Selection, ReportsAreDeterministicAndWellFormed) {
+  Problem p = small();
+  Target h200 = target("h200");
+  auto first = select(p, h200, withPlanned());
+  auto second = select(p, h200, withPlanned());
+  ASSERT_TRUE(first.ok() && second.ok());
+  std::string json = toJson(*first, p, h200);
+  EXPECT_EQ(json, toJson(*second, p, h200));
+  EXPECT_EQ(toText(*first, p, h200), toText(*second, p, h200));
+  EXPECT_EQ(json.rfind("{\"problem\":{\"op\":\"conv\",", 0), 0u) << json;
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    if (json[i] == '"' && (i == 0 || json[i - 1] != '\\'))
+      quoted = !quoted;
+    if (!quoted)
+      depth += (json[i] == '{' || json[i] == '[') -
+               (json[i] == '}' || json[i] == ']');
+    ASSERT_GE(depth, 0);
+  }
+  EXPECT_EQ(depth, 0);
+  for (const char *key : {"\"winner\":{\"family\":\"", "\"rule\":",
+                          "\"suggestion\":", "\"class_us\":", "\"hash\":\"0x"})
+    EXPECT_NE(json.find(key), json.npos) << key;
+}
+
+TEST(Baselines, ContractionsAreWithinAFactorOfTwoOnFourRowsOfFive) {
+  // Milliseconds of K-packed bf16, CSR bf16, CSR f32 and its transpose, as in
+  // docs/generated/predictions.md.
+  struct Row {
+    const char *layer;
+    double kPacked, csrHalf, csrSingle, transpose;
+  };
+  const Target h200 = target("h200");
+  int within = 0, all = 0;
+  auto add = [&](const Cost &cost, double milliseconds) {
+    const double ratio = cost.predictedMicroseconds() / 1000 / milliseconds;
+    within += ratio >= 0.5 && ratio <= 2;
+    ++all;
+  };
+  for (Row row : {Row{"self256", 4.08, 6.52, 6.01, 10.1},
+                  Row{"self512", 8.09, 12.9, 11.9, 20.1},
+                  Row{"down", 4.35, 9.16, 12.9, 16.7},
+                  Row{"local828", 27.0, 53.1, 48.0, 88.9},
+                  Row{"encoder", 8.18, 16.5, 23.6, 30.2},
+                  Row{"decoder", 361, 626, 622, 1168},
+                  Row{"deg1", 0.25, 0.51, 0.47, 0.64}}) {
+    Problem half = as(DISCO_OP_CONTRACT, layer(row.layer, DType::bf16));
+    Problem single = as(DISCO_OP_CONTRACT, layer(row.layer, DType::f32));
+    add(harmonicsKPackedCost(half, h200), row.kPacked);
+    add(harmonicsCsrCost(half, h200), row.csrHalf);
+    add(harmonicsCsrCost(single, h200), row.csrSingle);
+    add(harmonicsCsrTransposeCost(single, h200), row.transpose);
+  }
+  EXPECT_EQ(all, 28);
+  EXPECT_GE(within * 5, all * 4) << within;
+}
