@@ -56,6 +56,7 @@ public:
   size_t numSlots() const { return slots.size(); }
 
 private:
+  void readOutputDimsFromInputs();
   LogicalResult collect();
   LogicalResult findLiveness(Buffer &buffer,
                              const BufferViewFlowAnalysis &aliases);
@@ -99,6 +100,42 @@ EntryPlanner::findLiveness(Buffer &buffer,
     }
   }
   return success();
+}
+
+/// A buffer that takes the shape of an output is sized by the output's
+/// descriptor, which the workspace's size may not depend on: only the inputs
+/// are known then. Where the size has a name that an input has too, the runtime
+/// has compared them, and the input says the same.
+void EntryPlanner::readOutputDimsFromInputs() {
+  auto info = entry->getAttrOfType<DictionaryAttr>(kEntryAttr);
+  auto inputDims = info.getAs<ArrayAttr>("input_dims");
+  auto outputDims = info.getAs<ArrayAttr>("output_dims");
+  DenseMap<int64_t, std::pair<unsigned, int64_t>> named;
+  for (auto [input, dims] :
+       llvm::enumerate(inputDims.getAsRange<DenseI64ArrayAttr>()))
+    for (auto [dim, size] : llvm::enumerate(dims.asArrayRef()))
+      if (size < -1)
+        named.try_emplace(size, input, dim);
+  entry.walk([&](memref::DimOp op) {
+    auto argument = dyn_cast<BlockArgument>(op.getSource());
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!argument || !dim || argument.getOwner() != &entry.front() ||
+        argument.getArgNumber() < inputDims.size())
+      return;
+    unsigned output = argument.getArgNumber() - inputDims.size();
+    if (output >= outputDims.size())
+      return;
+    auto dims = cast<DenseI64ArrayAttr>(outputDims[output]).asArrayRef();
+    auto found = named.find(dims[*dim]);
+    if (found == named.end())
+      return;
+    auto [input, inputDim] = found->second;
+    OpBuilder builder(op);
+    Value index =
+        arith::ConstantIndexOp::create(builder, op.getLoc(), inputDim);
+    op.getSourceMutable().assign(entry.getArgument(input));
+    op.getIndexMutable().assign(index);
+  });
 }
 
 LogicalResult EntryPlanner::collect() {
@@ -190,6 +227,7 @@ void EntryPlanner::createSizeFunction() {
 }
 
 LogicalResult EntryPlanner::run() {
+  readOutputDimsFromInputs();
   if (failed(collect()))
     return failure();
   assignSlots();

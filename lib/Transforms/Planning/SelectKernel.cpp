@@ -166,15 +166,20 @@ private:
 };
 } // namespace
 
-/// A word of an enumeration of the options, or an error at the module.
-static FailureOr<std::optional<int32_t>>
-parseForced(Operation *module, StringRef what, StringRef word,
-            std::initializer_list<std::string_view> words) {
+/// Sets `forced` to the index of `word` in `words`, where there is a word; an
+/// error at the module when it is none of them.
+static LogicalResult parseForced(Operation *module, StringRef what,
+                                 StringRef word,
+                                 std::initializer_list<std::string_view> words,
+                                 std::optional<int32_t> &forced) {
   if (word.empty())
-    return std::optional<int32_t>();
-  for (auto [index, candidate] : llvm::enumerate(words))
-    if (word == StringRef(candidate))
-      return std::optional<int32_t>(index);
+    return success();
+  for (auto [index, candidate] : llvm::enumerate(words)) {
+    if (word != StringRef(candidate))
+      continue;
+    forced = static_cast<int32_t>(index);
+    return success();
+  }
   return module->emitOpError()
          << "expected " << what << " to be " << StringRef(*words.begin())
          << " or " << StringRef(*(words.begin() + 1)) << ", but got " << word;
@@ -183,13 +188,14 @@ parseForced(Operation *module, StringRef what, StringRef word,
 FailureOr<SelectionOptions> SelectKernelPass::getOptions() {
   SelectionOptions options;
   ModuleOp module = getOperation();
-  auto provider = parseForced(module, "force-provider", forceProvider,
-                              {planning::nameOfProvider(DISCO_CODEGEN),
-                               planning::nameOfProvider(DISCO_RUNTIME)});
-  auto order = parseForced(module, "force-order", forceOrder,
-                           {planning::nameOfOrder(DISCO_FILTER_FIRST),
-                            planning::nameOfOrder(DISCO_WEIGHT_FIRST)});
-  if (failed(provider) || failed(order))
+  if (failed(parseForced(module, "force-provider", forceProvider,
+                         {planning::nameOfProvider(DISCO_CODEGEN),
+                          planning::nameOfProvider(DISCO_RUNTIME)},
+                         options.provider)) ||
+      failed(parseForced(module, "force-order", forceOrder,
+                         {planning::nameOfOrder(DISCO_FILTER_FIRST),
+                          planning::nameOfOrder(DISCO_WEIGHT_FIRST)},
+                         options.order)))
     return failure();
   if (forceFamily.empty() && !forceFields.empty())
     return module.emitOpError() << "expected force-fields to come with "
@@ -201,8 +207,6 @@ FailureOr<SelectionOptions> SelectKernelPass::getOptions() {
            << int64_t(assumedBatch);
   options.family = forceFamily;
   options.fields = forceFields;
-  options.provider = *provider;
-  options.order = *order;
   options.includePlanned = includePlanned;
   return options;
 }

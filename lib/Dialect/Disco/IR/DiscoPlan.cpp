@@ -123,7 +123,7 @@ ParseResult PlanKeys::parseSchedule(AsmParser &parser) {
   auto parseField = [&]() -> ParseResult {
     SMLoc loc = parser.getCurrentLocation();
     StringRef name;
-    int64_t value;
+    int64_t value = 0;
     if (parser.parseKeyword(&name) || parser.parseEqual() ||
         parser.parseInteger(value))
       return failure();
