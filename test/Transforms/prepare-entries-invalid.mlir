@@ -75,3 +75,11 @@ func.func @sizes(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   } -> tensor<?xf32>
   return %r : tensor<?xf32>
 }
+
+// -----
+
+// A name ends at the first NUL in C: this entry could be taken for another.
+// expected-error@below {{'func.func' op expected the name of an entry to have no NUL character, but got one at 1}}
+func.func @"a\00b"(%x: tensor<1xf32>) -> tensor<1xf32> {
+  return %x : tensor<1xf32>
+}

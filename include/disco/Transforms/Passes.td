@@ -41,7 +41,10 @@ def CheckTablesPass : Pass<"disco-check-tables", "::mlir::ModuleOp"> {
     `@<entry>_check_tables(inputs, memref<3xi64>)` is generated, which the
     artifact calls first. It stores the number of the first check that fails, or
     -1, and the position and value of the element. The attribute `disco.entry`
-    gets the messages, `checks`. Tables that are computed are not checked.
+    gets the messages, `checks`.
+
+    Errors: an index table that is neither a constant nor an argument, since
+    nothing could check its elements.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

@@ -110,6 +110,8 @@ void EntryPlanner::readOutputDimsFromInputs() {
   auto info = entry->getAttrOfType<DictionaryAttr>(kEntryAttr);
   auto inputDims = info.getAs<ArrayAttr>("input_dims");
   auto outputDims = info.getAs<ArrayAttr>("output_dims");
+  if (!inputDims || !outputDims)
+    return; // written by hand: no size has a name
   DenseMap<int64_t, std::pair<unsigned, int64_t>> named;
   for (auto [input, dims] :
        llvm::enumerate(inputDims.getAsRange<DenseI64ArrayAttr>()))

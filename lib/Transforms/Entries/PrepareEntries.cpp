@@ -140,6 +140,11 @@ static ArrayAttr toAttr(Builder &builder, ArrayRef<SmallVector<int64_t>> dims) {
 }
 
 static LogicalResult prepare(func::FuncOp function, SymbolTable &symbols) {
+  if (function.getName().contains('\0'))
+    return function.emitOpError()
+           << "expected the name of an entry to have no NUL character, but got "
+              "one at "
+           << function.getName().find('\0');
   std::string shapesName = (function.getName() + kOutputShapesSuffix).str();
   for (StringRef suffix :
        {kOutputShapesSuffix, kWorkspaceBytesSuffix, kCheckTablesSuffix}) {

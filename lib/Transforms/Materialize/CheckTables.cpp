@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "disco/Dialect/Disco/Disco.h"
+#include "disco/Dialect/Disco/Matchers.h"
 #include "disco/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -193,6 +194,38 @@ static std::string describe(StringRef name, unsigned input,
       .str();
 }
 
+/// Every index table is a constant, which is checked when it is materialised,
+/// or an argument, which can be checked before anything is run.
+static LogicalResult verifyCheckable(func::FuncOp entry, AssembleOp op) {
+  unsigned numArguments = 0, numTables = 0;
+  for (auto [number, table] : llvm::enumerate(op.getTables())) {
+    auto type = cast<RankedTensorType>(table.getType());
+    if (!isa<IntegerType>(type.getElementType()))
+      continue;
+    ++numTables;
+    if (getInput(entry, table)) {
+      ++numArguments;
+      continue;
+    }
+    if (getConstant(table))
+      continue;
+    InFlightDiagnostic diag = op.emitOpError()
+                              << "expected index table " << number
+                              << " to be a constant or an argument of the "
+                                 "entry, whose elements can be checked, but "
+                                 "got ";
+    if (Operation *definition = table.getDefiningOp())
+      return diag << "a result of '" << definition->getName() << "'";
+    return diag << "a block argument";
+  }
+  if (op.getFormat() == TableFormat::csr && numArguments != 0 &&
+      numArguments != numTables)
+    return op.emitOpError() << "expected row offsets and columns to be both "
+                               "constants or both arguments of the entry, but "
+                               "got one of each";
+  return success();
+}
+
 static void collectChecks(func::FuncOp entry, AssembleOp op,
                           SmallVectorImpl<Check> &checks) {
   PsiType psi = op.getType();
@@ -240,11 +273,20 @@ static void collectChecks(func::FuncOp entry, AssembleOp op,
   }
 }
 
-static void addChecks(func::FuncOp entry) {
+static LogicalResult addChecks(func::FuncOp entry) {
   SmallVector<Check> checks;
-  entry.walk([&](AssembleOp op) { collectChecks(entry, op, checks); });
+  WalkResult walked = entry.walk([&](AssembleOp op) {
+    if (op.getType().getStructure() == Structure::sphere)
+      return WalkResult::advance(); // constants only
+    if (failed(verifyCheckable(entry, op)))
+      return WalkResult::interrupt();
+    collectChecks(entry, op, checks);
+    return WalkResult::advance();
+  });
+  if (walked.wasInterrupted())
+    return failure();
   if (checks.empty())
-    return;
+    return success();
   OpBuilder builder(entry.getContext());
   auto info = entry->getAttrOfType<DictionaryAttr>(kEntryAttr);
   size_t numInputs = info.getAs<ArrayAttr>("inputs").size();
@@ -264,6 +306,7 @@ static void addChecks(func::FuncOp entry) {
                                  return check.message;
                                })));
   entry->setAttr(kEntryAttr, attributes.getDictionary(entry.getContext()));
+  return success();
 }
 
 namespace {
@@ -275,7 +318,8 @@ struct CheckTablesPass
       if (function->hasAttr(kEntryAttr))
         entries.push_back(function);
     for (func::FuncOp entry : entries)
-      addChecks(entry);
+      if (failed(addChecks(entry)))
+        return signalPassFailure();
   }
 };
 } // namespace
