@@ -75,7 +75,8 @@ check_tidy() {
   base=${CHECK_BASE:-$(git rev-parse -q --verify HEAD~1 || git hash-object -t tree /dev/null)}
   mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- 'lib/*.cpp' 'tools/*.cpp')
   [ ${#files[@]} -gt 0 ] || { echo "no C++ source changed since $base"; return 0; }
-  run-clang-tidy-22 -quiet -p build -j "$(nproc)" -clang-tidy-binary clang-tidy-22 "${files[@]}" >build/tidy.log 2>&1 ||
+  run-clang-tidy-22 -quiet -p build -j "$(nproc)" -clang-tidy-binary clang-tidy-22 \
+    -extra-arg=-Wno-error "${files[@]}" >build/tidy.log 2>&1 ||
     { grep -E '(error|warning):' build/tidy.log | sort -u | head -40; return 1; }
 }
 check_fuzz() { # NAME: a short run from its seeds

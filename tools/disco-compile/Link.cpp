@@ -41,12 +41,12 @@ public:
     file.path = std::string(path);
     return Result<TemporaryFile>(std::move(file));
   }
-  TemporaryFile(TemporaryFile &&other) : path(std::move(other.path)) {
+  TemporaryFile(TemporaryFile &&other) noexcept : path(std::move(other.path)) {
     other.path.clear();
   }
   ~TemporaryFile() {
     if (!path.empty())
-      llvm::sys::fs::remove(path);
+      (void)llvm::sys::fs::remove(path);
   }
   std::string path;
 

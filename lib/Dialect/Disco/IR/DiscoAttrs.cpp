@@ -93,11 +93,14 @@ LogicalResult GridAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return report(emitError, ::disco::filter::verify(grid));
 }
 
+// Declared by tablegen, which takes parameters by value.
+// NOLINTBEGIN(performance-unnecessary-value-param)
 LogicalResult
 SphereFilterAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                          ::disco::filter::SphereFilter filter) {
   return report(emitError, ::disco::filter::verify(filter));
 }
+// NOLINTEND(performance-unnecessary-value-param)
 
 std::string SphereFilterAttr::getText() const { return toString(getFilter()); }
 

@@ -517,8 +517,8 @@ LogicalResult ConvWeightGradOp::verify() {
                               "the batch, but got "
                            << gy;
   }
-  int64_t channels = outLayout == Layout::nchw ? gy.getDimSize(1)
-                                               : weightGrad.getDimSize(0);
+  int64_t channels =
+      outLayout == Layout::nchw ? gy.getDimSize(1) : weightGrad.getDimSize(0);
   if (failed(verifyTensor(*this, "gy", gy,
                           getPhysicalShape(outLayout, x.getDimSize(0), channels,
                                            psi.getOutShape()),
