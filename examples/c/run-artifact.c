@@ -19,6 +19,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A tensor, and the memory that it describes. */
 typedef struct {
@@ -70,20 +71,83 @@ static void print_type(const char *kind, int32_t index,
   printf("%s\n", names[type->dtype]);
 }
 
-/* Floating-point elements of 4 and 8 bytes; others stay zero. */
-static void set(array *a, int64_t i, double value) {
-  if (a->tensor.dtype == DISCO_F64)
-    ((double *)a->tensor.data)[i] = value;
-  else if (a->tensor.dtype == DISCO_F32)
-    ((float *)a->tensor.data)[i] = (float)value;
+static uint32_t bits_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
 }
 
-static double get(const array *a, int64_t i) {
-  if (a->tensor.dtype == DISCO_F64)
-    return ((const double *)a->tensor.data)[i];
-  if (a->tensor.dtype == DISCO_F32)
-    return ((const float *)a->tensor.data)[i];
-  return 0;
+static float float_of(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* Drops the low bits, rounding to nearest, ties to even. */
+static uint32_t shift_rounding(uint32_t bits, int shift) {
+  return (bits + (1u << (shift - 1)) - 1 + (bits >> shift & 1)) >> shift;
+}
+
+/* f16 of what a ramp has: 0, or from 1/16 up; infinite where f16 ends. */
+static uint16_t half_of_ramp(float value) {
+  if (value == 0)
+    return 0;
+  const uint32_t half = shift_rounding(bits_of(value) - (112u << 23), 13);
+  return half < 0x7c00 ? (uint16_t)half : 0x7c00;
+}
+
+static float float_of_half(uint16_t half) {
+  const uint32_t sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31;
+  const uint32_t mantissa = half & 1023;
+  if (exponent == 0) /* zero or subnormal: a multiple of 2^-24 */
+    return (sign ? -1.0f : 1.0f) * (float)mantissa / 16777216.0f;
+  const uint32_t wide = exponent == 31 ? 255 : exponent + 112;
+  return float_of(sign | wide << 23 | mantissa << 13);
+}
+
+/* Floating-point elements; integers, which may be indices, stay zero. */
+static void set(array *a, int64_t i, double value) {
+  switch (a->tensor.dtype) {
+  case DISCO_F64:
+    ((double *)a->tensor.data)[i] = value;
+    break;
+  case DISCO_F32:
+    ((float *)a->tensor.data)[i] = (float)value;
+    break;
+  case DISCO_F16:
+    ((uint16_t *)a->tensor.data)[i] = half_of_ramp((float)value);
+    break;
+  case DISCO_BF16:
+    ((uint16_t *)a->tensor.data)[i] =
+        (uint16_t)shift_rounding(bits_of((float)value), 16);
+    break;
+  default:
+    break;
+  }
+}
+
+static void print_element(const array *a, int64_t i) {
+  switch (a->tensor.dtype) {
+  case DISCO_F64:
+    printf(" %g", ((const double *)a->tensor.data)[i]);
+    break;
+  case DISCO_F32:
+    printf(" %g", ((const float *)a->tensor.data)[i]);
+    break;
+  case DISCO_F16:
+    printf(" %g", float_of_half(((const uint16_t *)a->tensor.data)[i]));
+    break;
+  case DISCO_BF16:
+    printf(" %g",
+           float_of((uint32_t)((const uint16_t *)a->tensor.data)[i] << 16));
+    break;
+  case DISCO_I32:
+    printf(" %" PRId32, ((const int32_t *)a->tensor.data)[i]);
+    break;
+  default:
+    printf(" %" PRId64, ((const int64_t *)a->tensor.data)[i]);
+    break;
+  }
 }
 
 static int make_inputs(disco_context *context, const disco_entry *entry,
@@ -156,7 +220,7 @@ static int run(disco_context *context, const disco_entry *entry) {
   for (int32_t i = 0; i < num_outputs; ++i) {
     printf("output %" PRId32 ":", i);
     for (int64_t e = 0; e < num_elements(&outputs[i]) && e < 6; ++e)
-      printf(" %g", get(&outputs[i], e));
+      print_element(&outputs[i], e);
     printf("\n");
   }
   return 0;

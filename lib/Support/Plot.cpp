@@ -164,7 +164,7 @@ struct GlobePoint {
 class Globe {
 public:
   Globe(double centerLongitude, double centerLatitude)
-      : longitude(centerLongitude * M_PI / 180),
+      : longitude(std::fmod(centerLongitude, 360) * M_PI / 180),
         sinTilt(std::sin(centerLatitude * M_PI / 180)),
         cosTilt(std::cos(centerLatitude * M_PI / 180)) {}
 

@@ -191,6 +191,10 @@ static Result<PlotOptions> parsePlotOptions(const Arguments &arguments) {
     auto center = parsePair("--center", arguments.get("--center"));
     if (!center)
       return center.error();
+    if (!(std::abs(center->first) <= 1e6 && std::abs(center->second) <= 90))
+      return Error{"expected --center to have a longitude in [-1000000, "
+                   "1000000] and a latitude in [-90, 90], but got '" +
+                   arguments.get("--center") + "'"};
     std::tie(options.centerLongitude, options.centerLatitude) = *center;
   }
   if (arguments.has("--range")) {
@@ -218,7 +222,7 @@ static Result<SphereField> sliceField(const Array &array, int64_t batch,
   SphereField field;
   field.nlat = array.shape[rank - 2];
   field.nlon = array.shape[rank - 1];
-  if (field.nlat < 1 || field.nlon < 1)
+  if (array.numElements() < 1)
     return Error{"expected the field to have points, but got shape " +
                  describe(array.dtype, array.shape)};
   if (batch >= numBatches)

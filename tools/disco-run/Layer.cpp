@@ -12,7 +12,6 @@
 #include "disco/Runtime/Reference.h"
 #include "disco/Support/Progress.h"
 
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -37,22 +36,6 @@ struct Pending {
   Array array;
   double milliseconds;
 };
-
-/// A family runs when its row says that it is available.
-Status checkFamily(const std::string &name) {
-  constexpr bool available = true, planned = false;
-  std::string known;
-#define DISCO_KERNEL_FAMILY(NAME, AVAILABILITY, OPS, DTYPES, STRUCTURES,       \
-                            PARTS, SUMMARY)                                    \
-  if (name == #NAME)                                                           \
-    return AVAILABILITY ? Status()                                             \
-                        : Error{"kernel family '" + name +                     \
-                                "' is planned: it has no kernels yet"};        \
-  if (AVAILABILITY)                                                            \
-    known += (known.empty() ? "" : ", ") + std::string(#NAME);
-#include "disco/KernelFamilies.def"
-  return Error{"unknown kernel family '" + name + "', known are: " + known};
-}
 
 /// Reads a file of floats; the type it had goes to `dtype`.
 Status readTensor(const std::string &path, const Options &options,
@@ -89,36 +72,6 @@ Result<LayerData> readData(const Options &options) {
         !s)
       return s.error();
   return data;
-}
-
-/// The channels of a layer, for --emit-mlir.
-struct Channels {
-  int64_t in, out;
-};
-
-/// "BxCINxCOUT"; the batch is dynamic in the module, so B may be "?".
-Result<Channels> parseChannels(const std::string &text) {
-  int64_t numbers[3];
-  const char *next = text.data(), *end = text.data() + text.size();
-  for (int i = 0; i < 3; ++i) {
-    if (i > 0) {
-      if (next == end || *next != 'x')
-        return Error{"expected --shape to be BxCINxCOUT, but got '" + text +
-                     "'"};
-      ++next;
-    }
-    if (i == 0 && next != end && *next == '?') {
-      ++next;
-      continue;
-    }
-    const auto [stop, code] = std::from_chars(next, end, numbers[i]);
-    if (code != std::errc() || numbers[i] < 1)
-      return Error{"expected --shape to be BxCINxCOUT, but got '" + text + "'"};
-    next = stop;
-  }
-  if (next != end)
-    return Error{"expected --shape to be BxCINxCOUT, but got '" + text + "'"};
-  return Channels{numbers[1], numbers[2]};
 }
 
 std::string gridText(const filter::Grid &grid) {
@@ -370,27 +323,21 @@ Status runWithData(const Options &options, const filter::SphereFilter &filter) {
 
 Status emitWithoutData(const Options &options,
                        const filter::SphereFilter &filter) {
-  Result<Channels> channels = parseChannels(options.shape);
-  if (!channels)
-    return channels.error();
   const DType dtype = *options.dtype;
   Result<AtomicFile> file =
-      stageModule(options, filter, *channels, {dtype, dtype, dtype});
+      stageModule(options, filter, *options.shape, {dtype, dtype, dtype});
   return file ? file->commit() : Status(file.error());
 }
 
 } // namespace
 
 int runLayer(const Options &options) {
-  if (Status s = checkFamily(options.family); !s)
-    return reportError(s.message());
   Result<filter::SphereFilter> filter =
       filter::parseSphereFilter(options.layer);
   if (!filter)
     return reportError(filter.message());
-  const Status status = options.shape.empty()
-                            ? runWithData(options, *filter)
-                            : emitWithoutData(options, *filter);
+  const Status status = options.shape ? emitWithoutData(options, *filter)
+                                      : runWithData(options, *filter);
   return status ? exitOk : reportError(status.message());
 }
 

@@ -8,7 +8,9 @@
 
 #include "Options.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -40,9 +42,21 @@ static int dispatch(int argc, char **argv) {
   return options->layer.empty() ? runProgram(*options) : runLayer(*options);
 }
 
+/// What has been printed is part of the result.
+static int finish(int exitCode) {
+  errno = 0;
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout);
+  if (!failed || exitCode != exitOk)
+    return exitCode;
+  // An earlier failure leaves no reason.
+  const std::string reason =
+      errno ? ": " + std::string(std::strerror(errno)) : "";
+  return reportError("cannot write to the standard output" + reason);
+}
+
 int main(int argc, char **argv) {
   try {
-    return dispatch(argc, argv);
+    return finish(dispatch(argc, argv));
   } catch (const std::bad_alloc &) {
     return reportError("out of memory");
   } catch (const std::exception &exception) {

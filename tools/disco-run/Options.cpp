@@ -8,8 +8,11 @@
 
 #include "Options.h"
 
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <functional>
+#include <map>
 
 namespace disco::run {
 
@@ -73,6 +76,65 @@ Status setDType(Options &options, const std::string &value) {
   return {};
 }
 
+/// A family runs when its row says that it is available.
+Status setFamily(Options &options, const std::string &name) {
+  constexpr bool available = true, planned = false;
+  options.family = name;
+  std::string known;
+#define DISCO_KERNEL_FAMILY(NAME, AVAILABILITY, OPS, DTYPES, STRUCTURES,       \
+                            PARTS, SUMMARY)                                    \
+  if (name == #NAME)                                                           \
+    return AVAILABILITY ? Status()                                             \
+                        : Error{"kernel family '" + name +                     \
+                                "' is planned: it has no kernels yet"};        \
+  if (AVAILABILITY)                                                            \
+    known += (known.empty() ? "" : ", ") + std::string(#NAME);
+#include "disco/KernelFamilies.def"
+  return Error{"unknown kernel family '" + name + "', known are: " + known};
+}
+
+/// "BxCINxCOUT"; the batch is dynamic in the module, so B may be "?".
+Status setShape(Options &options, const std::string &text) {
+  const Error bad{"expected BxCINxCOUT, but got '" + text + "'"};
+  int64_t numbers[3];
+  const char *next = text.data(), *end = text.data() + text.size();
+  for (int i = 0; i < 3; ++i) {
+    if (i > 0) {
+      if (next == end || *next != 'x')
+        return bad;
+      ++next;
+    }
+    if (i == 0 && next != end && *next == '?') {
+      ++next;
+      continue;
+    }
+    const auto [stop, code] = std::from_chars(next, end, numbers[i]);
+    if (code != std::errc() || numbers[i] < 1)
+      return bad;
+    next = stop;
+  }
+  if (next != end)
+    return bad;
+  options.shape = Channels{numbers[1], numbers[2]};
+  return {};
+}
+
+/// "cpu" or "cuda:N".
+Status setDevice(Options &options, const std::string &text) {
+  options.device = {DISCO_CPU, 0};
+  if (text == "cpu")
+    return {};
+  int32_t id = 0;
+  const char *end = text.data() + text.size();
+  if (text.rfind("cuda:", 0) == 0) {
+    const auto [stop, code] = std::from_chars(text.data() + 5, end, id);
+    options.device = {DISCO_CUDA, id};
+    if (code == std::errc() && stop == end && id >= 0)
+      return {};
+  }
+  return Error{"expected cpu or cuda:N, but got '" + text + "'"};
+}
+
 const std::vector<Flag> &flags() {
   static const std::vector<Flag> table = {
       {"--input", "X.npy", Form::both, true, texts(&Options::inputs),
@@ -81,7 +143,7 @@ const std::vector<Flag> &flags() {
        "where to write an output; all of them or none"},
       {"--entry", "NAME", Form::program, false, text(&Options::entry),
        "the function to run; may be left out where there is one"},
-      {"--device", "cpu", Form::program, false, text(&Options::device),
+      {"--device", "cpu", Form::program, false, setDevice,
        "cpu (the default) or cuda:N"},
       {"--repeat", "N", Form::program, false, count(&Options::repeat),
        "run N times and print the median time (default 1)"},
@@ -105,13 +167,13 @@ const std::vector<Flag> &flags() {
        text(&Options::gradWeight), "where to write the gradient of the weight"},
       {"--grad-bias", "GB.npy", Form::layer, false, text(&Options::gradBias),
        "where to write the gradient of the bias"},
-      {"--family", "NAME", Form::layer, false, text(&Options::family),
+      {"--family", "NAME", Form::layer, false, setFamily,
        "the kernel family (default loops, the float64 reference)"},
       {"--dtype", "T", Form::layer, false, setDType,
        "round the inputs to f64, f32, f16 or bf16; results have it too"},
       {"--emit-mlir", "L.mlir", Form::layer, false, text(&Options::emitMlir),
        "write the layer as a module with a function @layer(x, w[, b])"},
-      {"--shape", "BxCINxCOUT", Form::layer, false, text(&Options::shape),
+      {"--shape", "BxCINxCOUT", Form::layer, false, setShape,
        "with --emit-mlir and --dtype, in place of data"},
       {"--help", nullptr, Form::both, false, boolean(&Options::help),
        "print this text"},
@@ -126,6 +188,40 @@ const Flag *findFlag(const std::string &name) {
     if (name == flag.name || (name == "-h" && flag.name[2] == 'h'))
       return &flag;
   return nullptr;
+}
+
+/// One spelling for each file, whether it exists or not.
+std::filesystem::path canonical(const std::string &path) {
+  std::error_code code;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, code);
+  if (code)
+    return path;
+  const std::filesystem::path result =
+      std::filesystem::weakly_canonical(absolute, code);
+  return code ? absolute.lexically_normal() : result;
+}
+
+/// Results must not overwrite each other.
+Status checkOutputs(const Options &options) {
+  std::vector<std::pair<const char *, std::string>> files = {
+      {"--grad-input", options.gradInput},
+      {"--grad-weight", options.gradWeight},
+      {"--grad-bias", options.gradBias},
+      {"--emit-mlir", options.emitMlir}};
+  for (const std::string &path : options.outputs)
+    files.insert(files.end() - 4, {"--output", path});
+  std::map<std::filesystem::path, size_t> seen;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const auto &[flag, path] = files[i];
+    if (path.empty())
+      continue;
+    const auto [first, isNew] = seen.emplace(canonical(path), i);
+    if (!isNew)
+      return Error{std::string("expected ") + files[first->second].first +
+                   " and " + flag + " to name different files, but got '" +
+                   files[first->second].second + "' and '" + path + "'"};
+  }
+  return {};
 }
 
 /// What the flags may be used with each other.
@@ -145,13 +241,12 @@ Status checkForm(const Options &options,
   if (!layer)
     return {};
   const bool data = !options.inputs.empty() || !options.weight.empty();
-  if (!options.shape.empty() && (data || options.emitMlir.empty()))
+  if (options.shape && (data || options.emitMlir.empty()))
     return Error{data ? "--shape does not go with --input and --weight"
                       : "--shape goes only with --emit-mlir"};
-  if (!options.shape.empty() && !options.dtype)
+  if (options.shape && !options.dtype)
     return Error{"--shape goes only with --dtype"};
-  if (options.shape.empty() &&
-      (options.inputs.size() != 1 || options.weight.empty()))
+  if (!options.shape && (options.inputs.size() != 1 || options.weight.empty()))
     return Error{
         "expected --layer to get one --input and a --weight, but got " +
         std::to_string(options.inputs.size()) + " and " +
@@ -166,7 +261,7 @@ Status checkForm(const Options &options,
     return Error{gradients ? "gradients go only with --grad-output"
                            : "--grad-output goes only with --grad-input, "
                              "--grad-weight or --grad-bias"};
-  if (!options.shape.empty() &&
+  if (options.shape &&
       (!options.outputs.empty() || gradients || !options.bias.empty()))
     return Error{"--shape goes only with --emit-mlir, --groups and --dtype"};
   if (options.outputs.empty() && !gradients && options.emitMlir.empty())
@@ -213,9 +308,12 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
     if (Status s = flag->set(options, value); !s)
       return Error{"option '" + name + "': " + s.message()};
   }
-  if (!options.help && !options.version)
-    if (Status s = checkForm(options, seen); !s)
-      return s.error();
+  if (options.help || options.version)
+    return options;
+  if (Status s = checkForm(options, seen); !s)
+    return s.error();
+  if (Status s = checkOutputs(options); !s)
+    return s.error();
   return options;
 }
 
@@ -224,7 +322,7 @@ std::string helpText() {
       "Runs compiled artifacts, and single layers in float64.\n\n"
       "usage: disco-run ARTIFACT.so [--entry NAME] --input A.npy ... "
       "[--output Y.npy ...]\n"
-      "       disco-run MODULE.mlir ...    (calls disco-compile first)\n"
+      "       disco-run MODULE ...         (calls disco-compile first)\n"
       "       disco-run --layer FILTER --weight W.npy --input X.npy "
       "--output Y.npy\n";
   const struct {

@@ -13,6 +13,7 @@
 #ifndef DISCO_TOOLS_DISCORUN_OPTIONS_H
 #define DISCO_TOOLS_DISCORUN_OPTIONS_H
 
+#include "disco/ABI/disco.h"
 #include "disco/Support/DType.h"
 #include "disco/Support/Result.h"
 
@@ -23,6 +24,11 @@
 
 namespace disco::run {
 
+/// The channels of a layer, for --emit-mlir.
+struct Channels {
+  int64_t in, out;
+};
+
 struct Options {
   bool help = false, version = false;
 
@@ -30,15 +36,17 @@ struct Options {
   std::vector<std::string> inputs, outputs;
 
   // An artifact, or a module to compile.
-  std::string program, entry, device = "cpu";
+  std::string program, entry;
+  disco_device device = {DISCO_CPU, 0};
   int64_t repeat = 1;
   bool verify = false, profile = false;
 
   // One layer.
   std::string layer, weight, bias, gradOutput, gradInput, gradWeight, gradBias,
-      family = "loops", emitMlir, shape;
+      family = "loops", emitMlir;
   int64_t groups = 1;
   std::optional<DType> dtype;
+  std::optional<Channels> shape;
 };
 
 /// Parses the arguments behind the program's name. The message of an error is

@@ -13,13 +13,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace disco::run {
@@ -62,20 +62,6 @@ struct DestroyContext {
 
 Status check(disco_status status) {
   return status == DISCO_OK ? Status() : Status(Error{disco_last_error()});
-}
-
-/// "cpu" or "cuda:N".
-Result<disco_device> parseDevice(const std::string &text) {
-  if (text == "cpu")
-    return disco_device{DISCO_CPU, 0};
-  int32_t id = 0;
-  const char *end = text.data() + text.size();
-  if (text.rfind("cuda:", 0) == 0) {
-    const auto [stop, code] = std::from_chars(text.data() + 5, end, id);
-    if (code == std::errc() && stop == end && id >= 0)
-      return disco_device{DISCO_CUDA, id};
-  }
-  return Error{"expected --device to be cpu or cuda:N, but got '" + text + "'"};
 }
 
 /// "x: 1x4x16x32xf32", with ? for what is known only when run.
@@ -125,12 +111,9 @@ private:
 };
 
 Status Program::open(const std::string &path) {
-  Result<disco_device> device = parseDevice(options.device);
-  if (!device)
-    return device.error();
   disco_context_options contextOptions{};
   contextOptions.struct_size = sizeof contextOptions;
-  contextOptions.device = *device;
+  contextOptions.device = options.device;
   disco_context *created = nullptr;
   if (Status s = check(disco_context_create(&contextOptions, &created)); !s)
     return s;
@@ -140,10 +123,15 @@ Status Program::open(const std::string &path) {
     return s;
   artifact.reset(opened);
   if ((options.verify || options.profile) &&
-      disco_artifact_num_probes(opened) == 0)
+      disco_artifact_num_probes(opened) == 0) {
+    if (path != options.program) // compiled with --instrument just now
+      return Error{
+          "expected '" + options.program + "' to have an operation to " +
+          (options.verify ? "verify" : "profile") + ", but it has none"};
     return Error{"expected '" + path + "' to be instrumented, as " +
                  (options.verify ? "--verify" : "--profile") +
                  " needs (disco-compile --instrument), but it is not"};
+  }
   return findEntry();
 }
 
@@ -318,9 +306,27 @@ Status Program::write() {
   return {};
 }
 
-bool endsWith(const std::string &text, const std::string &end) {
-  return text.size() >= end.size() &&
-         text.compare(text.size() - end.size(), end.size(), end) == 0;
+/// Artifacts are shared libraries; anything else is a module to compile. What
+/// is not a plain file can be read only once, so it is left to the compiler.
+Result<bool> isArtifact(const std::string &path) {
+  const auto failure = [&](const char *what) {
+    return Error{std::string("cannot ") + what + " '" + path +
+                 "': " + std::strerror(errno)};
+  };
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0)
+    return failure("open");
+  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+    return false;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
+      std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (!file)
+    return failure("open");
+  char magic[4] = {};
+  const size_t size = std::fread(magic, 1, sizeof magic, file.get());
+  if (std::ferror(file.get()))
+    return failure("read");
+  return size == sizeof magic && std::memcmp(magic, "\177ELF", size) == 0;
 }
 
 } // namespace
@@ -328,7 +334,10 @@ bool endsWith(const std::string &text, const std::string &end) {
 int runProgram(const Options &options) {
   TemporaryArtifact temporary;
   std::string path = options.program;
-  if (endsWith(path, ".mlir")) {
+  const Result<bool> artifact = isArtifact(path);
+  if (!artifact)
+    return reportError(artifact.message());
+  if (!*artifact) {
     if (Status s = temporary.create(); !s)
       return reportError(s.message());
     path = temporary.path;

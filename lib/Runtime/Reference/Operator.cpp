@@ -10,6 +10,7 @@
 
 #include "disco/Filter/SphereOperator.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -93,8 +94,16 @@ std::string describeEntry(int64_t at, int64_t degree) {
          std::to_string(at % degree) + "]";
 }
 
-/// Offsets that start at 0, never decrease and end at `total`.
-Result<std::vector<int64_t>> readOffsets(const Array &array, int64_t total) {
+/// Whether a psi without taps is stored: constants need an element, so that
+/// its tables have one row of zeros, which no offset reaches.
+bool isPadded(const std::vector<int64_t> &offsets, int64_t rows, int64_t taps) {
+  return rows == 1 && taps == 1 && !offsets.empty() && offsets.back() == 0;
+}
+
+/// Offsets that start at 0, never decrease and end at `total`, the rows of the
+/// table that they index; those of a padded psi of `taps` rows end at 0.
+Result<std::vector<int64_t>> readOffsets(const Array &array, int64_t total,
+                                         int64_t taps) {
   std::vector<int64_t> offsets(static_cast<size_t>(leading(array)));
   for (size_t i = 0; i < offsets.size(); ++i) {
     offsets[i] = integerAt(array, static_cast<int64_t>(i));
@@ -105,7 +114,8 @@ Result<std::vector<int64_t>> readOffsets(const Array &array, int64_t total) {
                    std::to_string(i == 0 ? 0 : total) + "], but got " +
                    std::to_string(offsets[i])};
   }
-  if (!offsets.empty() && offsets.back() != total)
+  if (!offsets.empty() && offsets.back() != total &&
+      !isPadded(offsets, total, taps))
     return Error{"expected psi's last offset to be " + std::to_string(total) +
                  ", but got " + std::to_string(offsets.back())};
   return offsets;
@@ -140,7 +150,7 @@ Result<Operator> Operator::fromArcs(const OperatorShape &shape,
   if (Status s = checkOperand("values", values, {taps, shape.numBasis}, false);
       !s)
     return s.error();
-  Result<std::vector<int64_t>> read = readOffsets(offsets, numArcs);
+  Result<std::vector<int64_t>> read = readOffsets(offsets, numArcs, taps);
   if (!read)
     return read.error();
   op.offsets = std::move(*read);
@@ -177,14 +187,18 @@ Result<Operator> Operator::fromCsr(const OperatorShape &shape,
   if (Status s = checkOperand("values", values, {taps, shape.numBasis}, false);
       !s)
     return s.error();
-  Result<std::vector<int64_t>> read = readOffsets(offsets, taps);
+  Result<std::vector<int64_t>> read = readOffsets(offsets, taps, taps);
   if (!read)
     return read.error();
   op.offsets = std::move(*read);
+  // Padding has column 0 even where there are no points.
+  const int64_t numCols = isPadded(op.offsets, taps, taps)
+                              ? std::max<int64_t>(op.numIn(), 1)
+                              : op.numIn();
   for (int64_t i = 0; i < taps; ++i) {
     const int64_t col = integerAt(cols, i);
-    if (col < 0 || col >= op.numIn())
-      return outOfRange("psi's column " + std::to_string(i), op.numIn(), col);
+    if (col < 0 || col >= numCols)
+      return outOfRange("psi's column " + std::to_string(i), numCols, col);
     op.cols.push_back(col);
     op.valueRows.push_back(i);
   }

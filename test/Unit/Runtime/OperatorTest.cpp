@@ -110,6 +110,50 @@ TEST(Operator, CsrTablesThatLieAreRefused) {
             "more");
 }
 
+/// Constants need an element, so that a psi without taps has a row of zeros.
+TEST(Operator, PsiWithoutTapsMayHaveOnePaddingRow) {
+  Random random{3};
+  const Array offsets = *Array::create(DType::i32, {4});
+  const Array values = *Array::create(DType::f32, {1, 2});
+  for (int numIn : {4, 0}) {
+    Result<Operator> csr = Operator::fromCsr(
+        {2, {numIn}, {3}}, offsets, *Array::create(DType::i64, {1}), values);
+    ASSERT_TRUE(csr.ok()) << csr.message();
+    const Tensor x = randomTensor({1, 1, numIn}, random);
+    EXPECT_EQ(contract(*csr, x)->data, std::vector<double>(6, 0.0));
+    EXPECT_EQ(
+        contract(csr->transposed(), randomTensor({1, 1, 3}, random))->data,
+        std::vector<double>(2 * numIn, 0.0));
+  }
+  const OperatorShape sphere{2, {2, 4}, {3, 4}};
+  Result<Operator> arcs = Operator::fromArcs(
+      sphere, offsets, *Array::create(DType::i32, {1, 4}), values);
+  ASSERT_TRUE(arcs.ok()) << arcs.message();
+  EXPECT_EQ(contract(*arcs, randomTensor({1, 1, 2, 4}, random))->data,
+            std::vector<double>(24, 0.0));
+}
+
+TEST(Operator, OnlyOneRowIsPadding) {
+  const auto csr = [](const Ints &offsets, int taps, int col) {
+    Result<Operator> op =
+        Operator::fromCsr({2, {4}, {2}}, arrayOf<int>(DType::i32, {3}, offsets),
+                          arrayOf<int>(DType::i64, {taps}, Ints(taps, col)),
+                          *Array::create(DType::f32, {taps, 2}));
+    return op ? "no error" : op.message();
+  };
+  EXPECT_EQ(csr({0, 0, 0}, 0, 0), "no error");
+  EXPECT_EQ(csr({0, 0, 0}, 2, 0),
+            "expected psi's last offset to be 2, but got 0");
+  EXPECT_EQ(csr({0, 0, 0}, 1, 4),
+            "expected psi's column 0 to be in [0, 4), but got 4");
+  // A row of values that no arc takes is not what the padding looks like.
+  Result<Operator> arcs = Operator::fromArcs(
+      {2, {2, 4}, {2, 4}}, *Array::create(DType::i32, {3}),
+      *Array::create(DType::i32, {1, 4}), *Array::create(DType::f32, {2, 2}));
+  EXPECT_EQ(arcs ? "no error" : arcs.message(),
+            "expected psi's last offset to be 1, but got 0");
+}
+
 TEST(Operator, TablesThatLieAreRefused) {
   const OperatorShape shape{2, {4}, {2}};
   const Array values = *Array::create(DType::f64, {2, 2, 2});

@@ -171,6 +171,22 @@ TEST(PlotTest, GlobeShowsItsCentreAndLeavesTheRestAlone) {
   EXPECT_LT(image.at(57, 25).blue, image.at(57, 60).blue);
 }
 
+TEST(PlotTest, GlobeFarAroundIsTheGlobeReduced) {
+  const auto draw = [](double centerLongitude) {
+    Image image(41, 41, {1, 2, 3});
+    drawOrthographic(image, 20, 20, 18, centerLongitude, 40, smallField(),
+                     ColorScale::fitTo({0, 30}));
+    std::vector<int> sums;
+    for (int y = 0; y < 41; ++y)
+      for (int x = 0; x < 41; ++x)
+        sums.push_back(sumOf(image.at(x, y)));
+    return sums;
+  };
+  EXPECT_NE(draw(10), draw(100));
+  EXPECT_EQ(draw(10), draw(10 + 360e9));
+  EXPECT_EQ(draw(std::fmod(1e300, 360)), draw(1e300));
+}
+
 TEST(PlotTest, PicturesOfBothProjectionsHaveRoomForTheirParts) {
   PlotOptions options;
   options.title = std::string(500, 'x');
