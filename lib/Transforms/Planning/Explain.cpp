@@ -21,6 +21,8 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::disco;
 namespace planning = ::disco::planning;
@@ -407,7 +409,8 @@ static PageBlock makeTaps(const Explained &e) {
     double share = f.taps ? double(f.histogram_taps[bin]) / f.taps : 0;
     os << llvm::formatv("{0,6} .. {1,-6} {2,6}   {3,4:F0} % ", least, most,
                         f.histogram_rows[bin], 100 * share)
-       << std::string(static_cast<size_t>(40 * share + 0.5), '#') << '\n';
+       << std::string(static_cast<size_t>(std::lround(40 * share)), '#')
+       << '\n';
   }
   block.drawing = text;
   return block;
@@ -445,7 +448,7 @@ static WalkthroughSection makeInstructions(const Explained &e) {
 
 /// The locations that an op was made from, innermost last.
 static void addLocations(Location loc, std::vector<std::string> &lines,
-                         std::string indent) {
+                         const std::string &indent) {
   if (auto file = dyn_cast<FileLineColLoc>(loc)) {
     lines.push_back(indent + file.getFilename().str() + ":" +
                     std::to_string(file.getLine()) + ":" +
