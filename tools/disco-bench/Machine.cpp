@@ -15,22 +15,32 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <thread>
 #include <vector>
 
 namespace disco::bench {
 
-using Clock = std::chrono::steady_clock;
+static double cpuMs(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 +
+         static_cast<double>(t.tv_nsec) * 1e-6;
+}
+double threadCpuMs() { return cpuMs(CLOCK_THREAD_CPUTIME_ID); }
+double processCpuMs() { return cpuMs(CLOCK_PROCESS_CPUTIME_ID); }
 
-static double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+static double wallMs() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 /// Runs body(thread) on so many threads at once, from a common start; the
 /// seconds that the slowest took.
 template <typename Body>
-static double timeThreads(int threads, Body &&body) {
+static double timeThreads(int threads, Clock clock, Body &&body) {
   std::atomic<int> waiting{threads};
   std::vector<double> seconds(static_cast<size_t>(threads));
   std::vector<std::thread> all;
@@ -39,9 +49,12 @@ static double timeThreads(int threads, Body &&body) {
       --waiting;
       while (waiting > 0)
         std::this_thread::yield();
-      const Clock::time_point start = Clock::now();
+      const auto now = [&] {
+        return clock == Clock::cpu ? threadCpuMs() : wallMs();
+      };
+      const double start = now();
       body(i);
-      seconds[i] = secondsSince(start);
+      seconds[i] = (now() - start) / 1e3;
     });
   for (std::thread &thread : all)
     thread.join();
@@ -56,7 +69,7 @@ template <typename Body> static double best(int repeats, Body &&body) {
   return result;
 }
 
-static double copyRate(int threads) {
+static double copyRate(int threads, Clock clock) {
   constexpr size_t size = 128 << 20;
   std::vector<std::vector<char>> from(threads), to(threads);
   for (int i = 0; i < threads; ++i) {
@@ -64,7 +77,7 @@ static double copyRate(int threads) {
     to[i].assign(size, 2);
   }
   return best(5, [&] {
-    const double seconds = timeThreads(threads, [&](int i) {
+    const double seconds = timeThreads(threads, clock, [&](int i) {
       std::memcpy(to[i].data(), from[i].data(), size);
     });
     return 2.0 * size * threads / seconds / 1e9;
@@ -115,12 +128,13 @@ static double runFma(const std::string &isa, bool isDouble, int64_t steps) {
   return perVector * (isDouble ? 2 : 4);
 }
 
-static double fmaRate(const std::string &isa, bool isDouble, int threads) {
-  constexpr int64_t steps = 10000000;
+static double fmaRate(const std::string &isa, bool isDouble, int threads,
+                      Clock clock) {
+  constexpr int64_t steps = 3000000;
   return best(5, [&] {
     std::vector<double> flop(static_cast<size_t>(threads));
     const double seconds = timeThreads(
-        threads, [&](int i) { flop[i] = runFma(isa, isDouble, steps); });
+        threads, clock, [&](int i) { flop[i] = runFma(isa, isDouble, steps); });
     double total = 0;
     for (double f : flop)
       total += f;
@@ -129,7 +143,7 @@ static double fmaRate(const std::string &isa, bool isDouble, int threads) {
 }
 
 /// 512 -> 512 channels at 8 x 1440 points, each its own only tap.
-static double gemmRate(bool isDouble, int threads) {
+static double gemmRate(bool isDouble, int threads, Clock clock) {
   constexpr int64_t channels = 512, nlat = 8, nlon = 1440;
   filter::SphereOperator op;
   op.numBasis = 1;
@@ -157,10 +171,13 @@ static double gemmRate(bool isDouble, int threads) {
   call.y = y->bytes.data();
   call.weight = w->bytes.data();
   return best(5, [&] {
-    const Clock::time_point start = Clock::now();
+    const auto now = [&] {
+      return clock == Clock::cpu ? processCpuMs() / threads : wallMs();
+    };
+    const double start = now();
     if (!runKernel(*family, call))
       return 0.0;
-    return 2.0 * channels * channels * nlat * nlon / secondsSince(start) / 1e9;
+    return 2.0 * channels * channels * nlat * nlon / (now() - start) / 1e6;
   });
 }
 
@@ -172,14 +189,15 @@ static std::string processorName() {
   return "unknown processor";
 }
 
-Machine measureMachine(int threads, bool isDouble) {
+Machine measureMachine(int threads, bool isDouble, Clock clock) {
   Machine machine;
   machine.threads = threads;
+  machine.clock = clock;
   machine.isa = disco_cpu_gather_isa();
   machine.processor = processorName();
-  machine.copyGbs = copyRate(threads);
-  machine.fmaGflops = fmaRate(machine.isa, isDouble, threads);
-  machine.gemmGflops = gemmRate(isDouble, threads);
+  machine.copyGbs = copyRate(threads, clock);
+  machine.fmaGflops = fmaRate(machine.isa, isDouble, threads, clock);
+  machine.gemmGflops = gemmRate(isDouble, threads, clock);
   return machine;
 }
 

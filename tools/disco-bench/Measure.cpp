@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <ctime>
 
 namespace disco::bench {
 
@@ -93,22 +92,15 @@ static disco_kernel_call makeCall(const Work &work, const Settings &settings,
   return call;
 }
 
-static double cpuMs() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) * 1e3 +
-         static_cast<double>(t.tv_nsec) * 1e-6;
-}
-
 /// Runs the call and appends its times.
 static Status runTimed(const KernelFamily &family,
                        const disco_kernel_call &call,
                        const AlignedMemory &workspace, Times &times) {
   const auto start = std::chrono::steady_clock::now();
-  const double cpu = cpuMs();
+  const double cpu = processCpuMs();
   if (family.run(&call, workspace.get(), workspace.size()) != DISCO_OK)
     return Error{disco_last_error()};
-  times.cpu.push_back(cpuMs() - cpu);
+  times.cpu.push_back(processCpuMs() - cpu);
   const std::chrono::duration<double, std::milli> wall =
       std::chrono::steady_clock::now() - start;
   times.wall.push_back(wall.count());
@@ -161,6 +153,7 @@ Result<Measurement> measure(const KernelFamily &family, const NamedLayer &layer,
   result.problem = layer.name;
   result.family = family.name;
   result.settings = settings;
+  result.clock = machine.clock;
   result.work = makeWork(layer, psi, settings);
   const Work &work = result.work;
   Result<Operands> operands = makeOperands(work, settings.dtype);

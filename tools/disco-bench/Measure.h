@@ -51,6 +51,13 @@ struct Measurement {
   uint64_t workspace = 0;
   Accuracy accuracy;
   double boundMs = 0, predictedMs = 0;
+  Clock clock = Clock::wall;
+
+  /// The median by that clock.
+  double ms() const {
+    return clock == Clock::wall ? times.median(times.wall)
+                                : times.median(times.cpu) / settings.threads;
+  }
 };
 
 /// Warms up, runs, and checks the last result.

@@ -28,25 +28,23 @@ static const char *orderOf(const Measurement &m) {
   return m.work.order == DISCO_WEIGHT_FIRST ? "weight_first" : "filter_first";
 }
 
-static double wallMs(const Measurement &m) {
-  return m.times.median(m.times.wall);
-}
 static double gflops(const Measurement &m) {
-  return (m.work.filterFlop + m.work.mixFlop) / wallMs(m) / 1e6;
+  return (m.work.filterFlop + m.work.mixFlop) / m.ms() / 1e6;
 }
-static double gbs(const Measurement &m) { return m.work.bytes / wallMs(m) / 1e6; }
+static double gbs(const Measurement &m) { return m.work.bytes / m.ms() / 1e6; }
 /// (third quartile - first quartile) / median
 static double spread(const Measurement &m) {
-  const auto &wall = m.times.wall;
-  return (wall[wall.size() * 3 / 4] - wall[wall.size() / 4]) / wallMs(m);
+  const auto &sorted = m.clock == Clock::wall ? m.times.wall : m.times.cpu;
+  return (sorted[sorted.size() * 3 / 4] - sorted[sorted.size() / 4]) /
+         m.times.median(sorted);
 }
 
 std::string toJson(const Machine &m) {
   return format("{\"machine\": \"%s\", \"isa\": \"%s\", \"threads\": %d, "
-                "\"copy_gbs\": %.2f, \"fma_gflops\": %.1f, \"gemm_gflops\": "
+                "\"clock\": \"%s\", \"copy_gbs\": %.2f, \"fma_gflops\": %.1f, \"gemm_gflops\": "
                 "%.1f}",
-                m.processor.c_str(), m.isa.c_str(), m.threads, m.copyGbs,
-                m.fmaGflops, m.gemmGflops);
+                m.processor.c_str(), m.isa.c_str(), m.threads,
+                m.clock == Clock::wall ? "wall" : "cpu", m.copyGbs, m.fmaGflops, m.gemmGflops);
 }
 
 std::string toJson(const Measurement &m, const Machine &machine) {
@@ -62,10 +60,10 @@ std::string toJson(const Measurement &m, const Machine &machine) {
       std::string(nameOf(m.settings.direction)).c_str(),
       std::string(nameOf(m.settings.dtype)).c_str(),
       static_cast<long long>(m.settings.batch), machine.threads, orderOf(m),
-      machine.isa.c_str(), wallMs(m), m.times.wall.front(), m.times.wall.back(),
+      machine.isa.c_str(), m.times.median(m.times.wall), m.times.wall.front(), m.times.wall.back(),
       m.times.wall.size(), m.times.median(m.times.cpu),
       (m.work.filterFlop + m.work.mixFlop) / 1e9, gflops(m), m.work.bytes / 1e9,
-      gbs(m), m.boundMs, m.predictedMs, m.boundMs / wallMs(m),
+      gbs(m), m.boundMs, m.predictedMs, m.boundMs / m.ms(),
       static_cast<unsigned long long>(m.workspace));
   text += format(", \"error\": %.3e, \"error_bound\": %.3e, "
                  "\"elements_checked\": %lld, \"all_checked\": %s, \"ok\": %s",
@@ -95,9 +93,9 @@ std::string toTableLine(const Measurement &m) {
                 std::string(nameOf(m.settings.direction)).c_str(),
                 std::string(nameOf(m.settings.dtype)).c_str(),
                 static_cast<long long>(m.settings.batch), m.settings.threads,
-                orderOf(m), wallMs(m), spread(m) * 100,
+                orderOf(m), m.ms(), spread(m) * 100,
                 m.times.median(m.times.cpu), gflops(m), gbs(m), m.boundMs,
-                m.predictedMs, m.boundMs / wallMs(m) * 100,
+                m.predictedMs, m.boundMs / m.ms() * 100,
                 static_cast<double>(m.workspace) / 1e6, a.error, check.c_str());
 }
 
@@ -117,8 +115,8 @@ std::string toPage(const std::vector<Machine> &machines,
                    m.fmaGflops, m.gemmGflops);
   page += "\nThe bound of a problem is the larger of bytes (each tensor once) "
           "by the copy rate and useful FLOP by the FMA rate. CPU is the "
-          "processor time of all threads; where it is far below the number of "
-          "threads times the median, other programs ran.\n\n"
+          "processor time of all threads; with --clock cpu the median is that "
+          "divided by the number of threads, because other programs ran.\n\n"
           "| problem | direction | dtype | batch | threads | order | median ms "
           "| CPU ms | GFLOP/s | GB/s | bound ms | predicted ms | bound / "
           "median | workspace MB | error |\n"
@@ -130,8 +128,8 @@ std::string toPage(const std::vector<Machine> &machines,
         m.problem.c_str(), std::string(nameOf(m.settings.direction)).c_str(),
         std::string(nameOf(m.settings.dtype)).c_str(),
         static_cast<long long>(m.settings.batch), m.settings.threads,
-        orderOf(m), wallMs(m), m.times.median(m.times.cpu), gflops(m), gbs(m),
-        m.boundMs, m.predictedMs, m.boundMs / wallMs(m),
+        orderOf(m), m.ms(), m.times.median(m.times.cpu), gflops(m), gbs(m),
+        m.boundMs, m.predictedMs, m.boundMs / m.ms(),
         static_cast<double>(m.workspace) / 1e6, m.accuracy.error,
         m.accuracy.ok ? "" : " (wrong)");
   return page;

@@ -35,6 +35,8 @@ static const char *const usage =
     "  --tile N, --channel-block N  the schedule; default: the family's\n"
     "  --warm-up N           runs before the first measured one; default 1\n"
     "  --repeat N            measured runs; default 5\n"
+    "  --clock wall|cpu      what is quoted: cpu is the processor time divided "
+    "by the threads, for a machine that is shared; default wall\n"
     "  --json                one line of JSON for each measurement\n"
     "  --page FILE           also write a page in Markdown\n"
     "Exit status: 0, 1 after an error or a wrong answer, 2 for wrong usage.\n";
@@ -50,6 +52,7 @@ struct Options {
   std::optional<int32_t> order;
   int64_t tile = 0, channelBlock = 0;
   int warmUps = 1, repeats = 5;
+  Clock clock = Clock::wall;
   bool json = false, list = false;
   std::string page, command = "disco-bench";
 };
@@ -130,6 +133,20 @@ Status parseOption(std::string_view option, std::string_view value,
                    std::string(value) + "'"};
     return {};
   }
+  if (option == "--clock") {
+    std::vector<Clock> clock;
+    Status s = parseNames(
+        option, value, "wall, cpu",
+        [](std::string_view name) -> std::optional<Clock> {
+          if (name == "wall")
+            return Clock::wall;
+          return name == "cpu" ? std::optional(Clock::cpu) : std::nullopt;
+        },
+        clock);
+    if (s)
+      options.clock = clock.front();
+    return s;
+  }
   if (option == "--page") {
     options.page = value;
     return {};
@@ -169,7 +186,7 @@ Result<Options> parseArguments(int argc, char **argv) {
   static constexpr std::string_view withValue[] = {
       "--family",  "--direction", "--dtype",         "--batch",
       "--threads", "--order",     "--tile",          "--channel-block",
-      "--warm-up", "--repeat",    "--page"};
+      "--warm-up", "--repeat",    "--page",          "--clock"};
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -294,7 +311,7 @@ private:
       return known->second;
     const Progress progress("measuring the machine");
     const Machine &machine =
-        machines[key] = measureMachine(threads, key.second);
+        machines[key] = measureMachine(threads, key.second, options.clock);
     if (options.json)
       std::printf("%s\n", toJson(machine).c_str());
     else
