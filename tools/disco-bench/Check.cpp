@@ -124,9 +124,9 @@ private:
              exact.data() + c * numBasis, naive.data() + c * numBasis);
     if (work.op == DISCO_OP_CONTRACT) {
       for (int64_t i = 0; i < work.channels * numBasis; ++i)
-        sum.add(exact[i], naive[i],
-                operands.y.at((b * work.channels * numBasis + i) * numOut +
-                              point));
+        sum.add(
+            exact[i], naive[i],
+            operands.y.at((b * work.channels * numBasis + i) * numOut + point));
       return;
     }
     for (int64_t o = 0; o < work.outChannels; ++o)
@@ -140,10 +140,9 @@ private:
     double value = 0;
     float rounded = 0;
     for (int64_t c = 0; c < groupIn; ++c) {
-      const int64_t row =
-          work.transposeWeight
-              ? (group * groupIn + c) * groupOut + o % groupOut
-              : o * groupIn + c;
+      const int64_t row = work.transposeWeight
+                              ? (group * groupIn + c) * groupOut + o % groupOut
+                              : o * groupIn + c;
       for (int64_t k = 0; k < numBasis; ++k) {
         const double w = operands.weight.at(row * numBasis + k);
         const int64_t at = (group * groupIn + c) * numBasis + k;
@@ -201,8 +200,8 @@ private:
         expand(field, (b * filtered + channel) * psi.numIn(), n,
                features.data(), rounded.data());
         for (int64_t s = 0; s < samples; ++s) {
-          const double value = other.at(
-              (b * all + group * others + s) * psi.numOut() + n);
+          const double value =
+              other.at((b * all + group * others + s) * psi.numOut() + n);
           for (int64_t k = 0; k < numBasis; ++k) {
             exact[s * numBasis + k] += value * features[k];
             naive[s * numBasis + k] += float(value) * rounded[k];

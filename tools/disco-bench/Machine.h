@@ -33,7 +33,6 @@ Machine measureMachine(int threads, bool isDouble, Clock clock);
 double threadCpuMs();
 double processCpuMs();
 
-
 } // namespace disco::bench
 
 #endif // DISCO_TOOLS_DISCO_BENCH_MACHINE_H

@@ -175,9 +175,9 @@ Result<Measurement> measure(const KernelFamily &family, const NamedLayer &layer,
   result.boundMs = std::max(copyMs, flop / machine.fmaGflops / 1e6);
   // Taps with K > 1 features are limited by FMA, sums over k by loads, of which
   // half cross a cache line.
-  const bool sums = work.op == DISCO_OP_CONTRACT_SUM ||
-                    (work.op == DISCO_OP_CONV &&
-                     work.order == DISCO_WEIGHT_FIRST);
+  const bool sums =
+      work.op == DISCO_OP_CONTRACT_SUM ||
+      (work.op == DISCO_OP_CONV && work.order == DISCO_WEIGHT_FIRST);
   const double filterRate = (sums ? 0.6 : 0.85) * machine.fmaGflops;
   result.predictedMs =
       std::max(copyMs, work.filterFlop / filterRate / 1e6 +

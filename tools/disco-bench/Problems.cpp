@@ -28,7 +28,8 @@ const std::vector<NamedLayer> &namedLayers() {
     const std::string eq = "equiangular, 721x1440";
     const std::string eqq = "equiangular, 181x360";
     const std::string narrow = "cutoff = 0.017, ", wide = "cutoff = 0.02772, ";
-    const std::string narrowq = "cutoff = 0.068, ", wideq = "cutoff = 0.11088, ";
+    const std::string narrowq = "cutoff = 0.068, ",
+                      wideq = "cutoff = 0.11088, ";
     const std::string local = "cutoff = 0.02771993517873347, ";
     const std::string deg1 = "legendre_gauss, 180x360";
     const std::string demo = "cutoff = 7e-2, norm = mean, ";
@@ -90,7 +91,8 @@ std::string_view nameOf(Direction direction) {
 
 /// Point `i` of a spiral of `n` points that covers the sphere evenly.
 static std::array<double, 3> spiralPoint(int64_t i, int64_t n) {
-  const double z = 1 - (2 * static_cast<double>(i) + 1) / static_cast<double>(n);
+  const double z =
+      1 - (2 * static_cast<double>(i) + 1) / static_cast<double>(n);
   const double r = std::sqrt(1 - z * z);
   const double angle = static_cast<double>(i) * M_PI * (3 - std::sqrt(5.0));
   return {r * std::cos(angle), r * std::sin(angle), z};
@@ -109,14 +111,14 @@ static Result<LayerPsi> buildTable(const NamedLayer &layer) {
     const double middle = (1 - at[2]) / 2 * static_cast<double>(layer.numIn);
     const auto band = static_cast<int64_t>(
         4 * std::sqrt(static_cast<double>(layer.numIn * layer.degree)) + 8);
-    const int64_t begin = std::max<int64_t>(
-        0, static_cast<int64_t>(middle) - band);
-    const int64_t end = std::min(layer.numIn, static_cast<int64_t>(middle) + band);
+    const int64_t begin =
+        std::max<int64_t>(0, static_cast<int64_t>(middle) - band);
+    const int64_t end =
+        std::min(layer.numIn, static_cast<int64_t>(middle) + band);
     distance.clear();
     for (int64_t m = begin; m < end; ++m) {
       const auto p = spiralPoint(m, layer.numIn);
-      distance.push_back(
-          {-(p[0] * at[0] + p[1] * at[1] + p[2] * at[2]), m});
+      distance.push_back({-(p[0] * at[0] + p[1] * at[1] + p[2] * at[2]), m});
     }
     std::partial_sort(distance.begin(), distance.begin() + layer.degree,
                       distance.end());
@@ -258,19 +260,18 @@ Work makeWork(const NamedLayer &layer, const LayerPsi &psi,
   const bool mixes = work.op >= DISCO_OP_CONV;
   if (mixes) {
     const auto cost = [&](int32_t order) {
-      const bool adjoint =
-          usesAdjoint || (direction == Direction::weightGrad &&
-                          order == DISCO_WEIGHT_FIRST);
-      const auto [filter, mix] = flopOf(
-          work, adjoint ? psi.adjointOp : psi.op, taps, order, direction);
+      const bool adjoint = usesAdjoint || (direction == Direction::weightGrad &&
+                                           order == DISCO_WEIGHT_FIRST);
+      const auto [filter, mix] = flopOf(work, adjoint ? psi.adjointOp : psi.op,
+                                        taps, order, direction);
       return filter + mix;
     };
-    work.order = settings.order.value_or(
-        cost(DISCO_WEIGHT_FIRST) < cost(DISCO_FILTER_FIRST)
-            ? DISCO_WEIGHT_FIRST
-            : DISCO_FILTER_FIRST);
-    usesAdjoint |= direction == Direction::weightGrad &&
-                   work.order == DISCO_WEIGHT_FIRST;
+    work.order = settings.order.value_or(cost(DISCO_WEIGHT_FIRST) <
+                                                 cost(DISCO_FILTER_FIRST)
+                                             ? DISCO_WEIGHT_FIRST
+                                             : DISCO_FILTER_FIRST);
+    usesAdjoint |=
+        direction == Direction::weightGrad && work.order == DISCO_WEIGHT_FIRST;
   } else {
     work.outChannels = work.channels;
     work.groups = 1;

@@ -41,10 +41,12 @@ static double spread(const Measurement &m) {
 
 std::string toJson(const Machine &m) {
   return format("{\"machine\": \"%s\", \"isa\": \"%s\", \"threads\": %d, "
-                "\"clock\": \"%s\", \"copy_gbs\": %.2f, \"fma_gflops\": %.1f, \"gemm_gflops\": "
+                "\"clock\": \"%s\", \"copy_gbs\": %.2f, \"fma_gflops\": %.1f, "
+                "\"gemm_gflops\": "
                 "%.1f}",
                 m.processor.c_str(), m.isa.c_str(), m.threads,
-                m.clock == Clock::wall ? "wall" : "cpu", m.copyGbs, m.fmaGflops, m.gemmGflops);
+                m.clock == Clock::wall ? "wall" : "cpu", m.copyGbs, m.fmaGflops,
+                m.gemmGflops);
 }
 
 std::string toJson(const Measurement &m, const Machine &machine) {
@@ -60,8 +62,8 @@ std::string toJson(const Measurement &m, const Machine &machine) {
       std::string(nameOf(m.settings.direction)).c_str(),
       std::string(nameOf(m.settings.dtype)).c_str(),
       static_cast<long long>(m.settings.batch), machine.threads, orderOf(m),
-      machine.isa.c_str(), m.times.median(m.times.wall), m.times.wall.front(), m.times.wall.back(),
-      m.times.wall.size(), m.times.median(m.times.cpu),
+      machine.isa.c_str(), m.times.median(m.times.wall), m.times.wall.front(),
+      m.times.wall.back(), m.times.wall.size(), m.times.median(m.times.cpu),
       (m.work.filterFlop + m.work.mixFlop) / 1e9, gflops(m), m.work.bytes / 1e9,
       gbs(m), m.boundMs, m.predictedMs, m.boundMs / m.ms(),
       static_cast<unsigned long long>(m.workspace));
@@ -87,16 +89,15 @@ std::string toTableLine(const Measurement &m) {
   std::string check = a.ok ? (a.isComplete ? "ok" : "ok (sample)") : "WRONG";
   if (a.againstF32)
     check += format(", f32 %.1e", *a.againstF32);
-  return format("%-13s %-12s %-5s %3lld %3d %-12s %10.3f %5.1f%% %10.3f %9.1f "
-                "%7.2f %10.3f %10.3f %5.0f%% %8.1f %9.2e %s",
-                m.problem.c_str(),
-                std::string(nameOf(m.settings.direction)).c_str(),
-                std::string(nameOf(m.settings.dtype)).c_str(),
-                static_cast<long long>(m.settings.batch), m.settings.threads,
-                orderOf(m), m.ms(), spread(m) * 100,
-                m.times.median(m.times.cpu), gflops(m), gbs(m), m.boundMs,
-                m.predictedMs, m.boundMs / m.ms() * 100,
-                static_cast<double>(m.workspace) / 1e6, a.error, check.c_str());
+  return format(
+      "%-13s %-12s %-5s %3lld %3d %-12s %10.3f %5.1f%% %10.3f %9.1f "
+      "%7.2f %10.3f %10.3f %5.0f%% %8.1f %9.2e %s",
+      m.problem.c_str(), std::string(nameOf(m.settings.direction)).c_str(),
+      std::string(nameOf(m.settings.dtype)).c_str(),
+      static_cast<long long>(m.settings.batch), m.settings.threads, orderOf(m),
+      m.ms(), spread(m) * 100, m.times.median(m.times.cpu), gflops(m), gbs(m),
+      m.boundMs, m.predictedMs, m.boundMs / m.ms() * 100,
+      static_cast<double>(m.workspace) / 1e6, a.error, check.c_str());
 }
 
 std::string toPage(const std::vector<Machine> &machines,
@@ -104,15 +105,17 @@ std::string toPage(const std::vector<Machine> &machines,
                    const std::string &command) {
   std::string page =
       "# cpu_gather on a CPU\n\n"
-      "Written by `" + command + "`; every answer was checked against float64 "
+      "Written by `" +
+      command +
+      "`; every answer was checked against float64 "
       "in the same process.\n\n"
       "Bounds of the machine, measured in the same run:\n\n"
       "| processor | instructions | threads | copy GB/s | FMA GFLOP/s | matrix "
       "product GFLOP/s |\n|---|---|---|---|---|---|\n";
   for (const Machine &m : machines)
-    page += format("| %s | %s | %d | %.1f | %.0f | %.0f |\n",
-                   m.processor.c_str(), m.isa.c_str(), m.threads, m.copyGbs,
-                   m.fmaGflops, m.gemmGflops);
+    page +=
+        format("| %s | %s | %d | %.1f | %.0f | %.0f |\n", m.processor.c_str(),
+               m.isa.c_str(), m.threads, m.copyGbs, m.fmaGflops, m.gemmGflops);
   page += "\nThe bound of a problem is the larger of bytes (each tensor once) "
           "by the copy rate and useful FLOP by the FMA rate. CPU is the "
           "processor time of all threads; with --clock cpu the median is that "

@@ -74,9 +74,9 @@ Result<int64_t> parseNumber(std::string_view option, std::string_view text,
       std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size() || value < low ||
       value > INT32_MAX)
-    return Error{"expected " + std::string(option) +
-                 " to be a number from " + std::to_string(low) +
-                 " on, but got '" + std::string(text) + "'"};
+    return Error{"expected " + std::string(option) + " to be a number from " +
+                 std::to_string(low) + " on, but got '" + std::string(text) +
+                 "'"};
   return value;
 }
 
@@ -110,9 +110,9 @@ Status parseNames(std::string_view option, std::string_view text,
 Status parseOption(std::string_view option, std::string_view value,
                    Options &options) {
   if (option == "--direction")
-    return parseNames(
-        option, value, "contract, contract_sum, conv, input_grad, weight_grad",
-        parseDirection, options.directions);
+    return parseNames(option, value,
+                      "contract, contract_sum, conv, input_grad, weight_grad",
+                      parseDirection, options.directions);
   if (option == "--dtype")
     return parseNames(
         option, value, "f64, f32, f16, bf16",
@@ -184,9 +184,9 @@ Status parseOption(std::string_view option, std::string_view value,
 
 Result<Options> parseArguments(int argc, char **argv) {
   static constexpr std::string_view withValue[] = {
-      "--family",  "--direction", "--dtype",         "--batch",
-      "--threads", "--order",     "--tile",          "--channel-block",
-      "--warm-up", "--repeat",    "--page",          "--clock"};
+      "--family",  "--direction", "--dtype", "--batch",
+      "--threads", "--order",     "--tile",  "--channel-block",
+      "--warm-up", "--repeat",    "--page",  "--clock"};
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -271,9 +271,8 @@ public:
   }
 
   bool allRight() const {
-    return std::all_of(
-        results.begin(), results.end(),
-        [](const Measurement &m) { return m.accuracy.ok; });
+    return std::all_of(results.begin(), results.end(),
+                       [](const Measurement &m) { return m.accuracy.ok; });
   }
 
 private:
@@ -310,8 +309,8 @@ private:
     if (known != machines.end())
       return known->second;
     const Progress progress("measuring the machine");
-    const Machine &machine =
-        machines[key] = measureMachine(threads, key.second, options.clock);
+    const Machine &machine = machines[key] =
+        measureMachine(threads, key.second, options.clock);
     if (options.json)
       std::printf("%s\n", toJson(machine).c_str());
     else
@@ -347,7 +346,8 @@ int fail(const std::string &message, int code) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc > 1 && (!std::strcmp(argv[1], "--help") || !std::strcmp(argv[1], "-h"))) {
+  if (argc > 1 &&
+      (!std::strcmp(argv[1], "--help") || !std::strcmp(argv[1], "-h"))) {
     std::fputs(usage, stdout);
     return 0;
   }

@@ -68,8 +68,7 @@ struct Loop {
   }
 
   bool wantsThreads() const {
-    return threads < maxThreads &&
-           next.load(std::memory_order_relaxed) < count;
+    return threads < maxThreads && next.load(std::memory_order_relaxed) < count;
   }
 };
 
@@ -141,8 +140,8 @@ private:
 void parallelTasks(int numThreads, int64_t count,
                    void (*body)(void *context, int64_t task, int thread),
                    void *context) {
-  const int threads =
-      static_cast<int>(std::min<int64_t>(std::min(numThreads, maxThreads), count));
+  const int threads = static_cast<int>(
+      std::min<int64_t>(std::min(numThreads, maxThreads), count));
   if (threads <= 1) {
     for (int64_t task = 0; task < count; ++task)
       body(context, task, 0);

@@ -19,8 +19,7 @@ Result<PsiTables> PsiTables::fromSphere(const filter::SphereOperator &op,
   PsiTables tables;
   Result<Array> offsets = Array::create(DType::i32, {op.numRows() + 1});
   Result<Array> arcs = Array::create(DType::i32, {numArcs, 4});
-  Result<Array> values =
-      Array::create(valueType, {op.numTaps(), op.numBasis});
+  Result<Array> values = Array::create(valueType, {op.numTaps(), op.numBasis});
   for (const Result<Array> *array : {&offsets, &arcs, &values})
     if (!*array)
       return array->error();
@@ -92,8 +91,8 @@ PsiTables PsiTables::fromTable(int64_t numIn, int64_t numOut, Array index,
 
 PsiTables PsiTables::fromOneHot(int64_t numIn, int64_t numOut, Array index,
                                 Array bins, int64_t numBasis, bool adjoint) {
-  PsiTables tables = fromTable(numIn, numOut, std::move(index), std::move(bins),
-                               adjoint);
+  PsiTables tables =
+      fromTable(numIn, numOut, std::move(index), std::move(bins), adjoint);
   tables.psi.form = DISCO_FORM_ONEHOT;
   tables.psi.value_dtype = 0;
   tables.psi.num_basis = numBasis;
@@ -112,9 +111,9 @@ const KernelFamily *findKernelFamily(std::string_view name) {
 
 AlignedMemory::AlignedMemory(uint64_t bytes) : bytes(bytes) {
   if (bytes <= UINT64_MAX - DISCO_ALIGNMENT)
-    memory = std::aligned_alloc(DISCO_ALIGNMENT,
-                                (bytes + DISCO_ALIGNMENT - 1) /
-                                    DISCO_ALIGNMENT * DISCO_ALIGNMENT);
+    memory = std::aligned_alloc(DISCO_ALIGNMENT, (bytes + DISCO_ALIGNMENT - 1) /
+                                                     DISCO_ALIGNMENT *
+                                                     DISCO_ALIGNMENT);
 }
 AlignedMemory::~AlignedMemory() { std::free(memory); }
 

@@ -114,12 +114,11 @@ TestPsi disco::test::pointCase(std::mt19937 &random, PointForm form,
     for (int64_t i = 0; i < taps; ++i)
       cols.set(i, static_cast<double>(columns[i]));
     const Array values = randomArray(random, valueType, {taps, numBasis});
-    return build(*Operator::fromCsr(shape, offsets, cols, values),
-                 [&](bool asAdjoint) {
-                   const auto [in, out] = sizes(asAdjoint);
-                   return PsiTables::fromCsr(in, out, offsets, cols, values,
-                                             asAdjoint);
-                 });
+    return build(
+        *Operator::fromCsr(shape, offsets, cols, values), [&](bool asAdjoint) {
+          const auto [in, out] = sizes(asAdjoint);
+          return PsiTables::fromCsr(in, out, offsets, cols, values, asAdjoint);
+        });
   }
   Array index = *Array::create(indexType, {rows, degree});
   Array bins = *Array::create(indexType, {rows, degree});
@@ -207,8 +206,8 @@ static std::string checkResult(disco_kernel_call &call, const ConvCase &c,
 
 std::string disco::test::checkContract(std::mt19937 &random, const TestPsi &psi,
                                        const ConvCase &c) {
-  const Array x = randomArray(
-      random, c.dtype, join({c.batch, c.channels}, psi.op.shape().in));
+  const Array x = randomArray(random, c.dtype,
+                              join({c.batch, c.channels}, psi.op.shape().in));
   disco_kernel_call call = callOf(DISCO_OP_CONTRACT, psi.tables, c);
   call.x = x.bytes.data();
   return checkResult(call, c, c.dtype, [&](reference::Precision precision) {
@@ -219,9 +218,9 @@ std::string disco::test::checkContract(std::mt19937 &random, const TestPsi &psi,
 std::string disco::test::checkContractSum(std::mt19937 &random,
                                           const TestPsi &psi,
                                           const ConvCase &c) {
-  const Array x = randomArray(random, c.dtype,
-                              join({c.batch, c.channels, psi.op.numBasis()},
-                                   psi.op.shape().in));
+  const Array x = randomArray(
+      random, c.dtype,
+      join({c.batch, c.channels, psi.op.numBasis()}, psi.op.shape().in));
   disco_kernel_call call = callOf(DISCO_OP_CONTRACT_SUM, psi.tables, c);
   call.x = x.bytes.data();
   return checkResult(call, c, c.dtype, [&](reference::Precision precision) {
@@ -249,8 +248,8 @@ static void setConv(disco_kernel_call &call, const ConvCase &c) {
 
 std::string disco::test::checkConv(std::mt19937 &random, const TestPsi &psi,
                                    const ConvCase &c) {
-  const Array x = randomArray(
-      random, c.dtype, join({c.batch, c.channels}, psi.op.shape().in));
+  const Array x = randomArray(random, c.dtype,
+                              join({c.batch, c.channels}, psi.op.shape().in));
   const Array weight =
       randomArray(random, c.weightType,
                   {c.outChannels, c.channels / c.groups, psi.op.numBasis()});
@@ -296,8 +295,8 @@ std::string disco::test::checkInputGrad(std::mt19937 &random,
 std::string disco::test::checkWeightGrad(std::mt19937 &random,
                                          const TestPsi &psi,
                                          const ConvCase &c) {
-  const Array x = randomArray(
-      random, c.dtype, join({c.batch, c.channels}, psi.op.shape().in));
+  const Array x = randomArray(random, c.dtype,
+                              join({c.batch, c.channels}, psi.op.shape().in));
   const Array gy = randomArray(
       random, c.dtype, join({c.batch, c.outChannels}, psi.op.shape().out));
   const PsiTables &tables =
@@ -321,9 +320,9 @@ std::string disco::test::checkWeightGrad(std::mt19937 &random,
   if (!failure.empty())
     return failure;
   const Tensor expected = compute({}).bias;
-  const Tensor naive = compute({c.dtype == DType::f64 ? std::optional<DType>()
-                                                      : c.dtype})
-                           .bias.rounded(c.weightType);
+  const Tensor naive =
+      compute({c.dtype == DType::f64 ? std::optional<DType>() : c.dtype})
+          .bias.rounded(c.weightType);
   failure = judge(expected, &naive, bias);
   return failure.empty() ? "" : "bias: " + failure;
 }

@@ -44,9 +44,9 @@ template <typename T> class Plan {
 public:
   Plan(const Problem &problem, const Kernels<T> &kernels) {
     const disco_kernel_call &call = *problem.call;
-    const bool sums = call.op == DISCO_OP_CONTRACT_SUM ||
-                      (call.op == DISCO_OP_CONV &&
-                       call.schedule.order == DISCO_WEIGHT_FIRST);
+    const bool sums =
+        call.op == DISCO_OP_CONTRACT_SUM ||
+        (call.op == DISCO_OP_CONV && call.schedule.order == DISCO_WEIGHT_FIRST);
     if (sums) {
       operation = problem.isSphere()
                       ? makeSphereSum(problem, kernels, operationSlot)
@@ -139,8 +139,7 @@ disco_status disco_cpu_gather_workspace_bytes(const disco_kernel_call *call,
     Problem problem;
     if (disco_status s = readProblem(call, problem))
       return s;
-    return withPlan(problem,
-                    [&](auto &plan) { return measure(plan, *bytes); });
+    return withPlan(problem, [&](auto &plan) { return measure(plan, *bytes); });
   });
 }
 

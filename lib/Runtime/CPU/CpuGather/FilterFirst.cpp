@@ -97,10 +97,9 @@ private:
         out.sums = features + i * tile;
         out.count = columns;
         out.outStride = place.stride;
-        out.out = const_cast<char *>(
-            advance(call.y,
-                    field * problem.numOut + place.first + first * place.stride,
-                    problem.elementSize));
+        out.out = const_cast<char *>(advance(
+            call.y, field * problem.numOut + place.first + first * place.stride,
+            problem.elementSize));
         out.stream = stream;
         kernels.store[call.dtype](out);
       }

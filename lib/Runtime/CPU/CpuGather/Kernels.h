@@ -56,7 +56,7 @@ template <typename T> struct Product {
   const T *a = nullptr;     ///< packed
   int64_t aBlockStride = 0; ///< from a block of rows to the next
   int64_t aFirst = 0;       ///< the first d
-  const T *b = nullptr; ///< panels
+  const T *b = nullptr;     ///< panels
   int64_t bPanelStride = 0;
   T *c = nullptr;
   int64_t cRowStride = 0, cPanelStride = 0;

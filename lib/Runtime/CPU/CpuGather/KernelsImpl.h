@@ -224,16 +224,16 @@ static void fence() {
 }
 
 template <typename T> constexpr Kernels<T> makeKernels() {
-  return {lanesOf<T>,
-          2 * lanesOf<T>,
-          expand<T>,
-          multiply<T>,
-          {loadRow<T, F64>, loadRow<T, F32>, loadRow<T, F16>, loadRow<T, BF16>},
-          {storeRow<T, F64>, storeRow<T, F32>, storeRow<T, F16>,
-           storeRow<T, BF16>},
-          deinterleave<T>,
-          transpose<T>,
-          fence};
+  return {
+      lanesOf<T>,
+      2 * lanesOf<T>,
+      expand<T>,
+      multiply<T>,
+      {loadRow<T, F64>, loadRow<T, F32>, loadRow<T, F16>, loadRow<T, BF16>},
+      {storeRow<T, F64>, storeRow<T, F32>, storeRow<T, F16>, storeRow<T, BF16>},
+      deinterleave<T>,
+      transpose<T>,
+      fence};
 }
 
 } // namespace disco::cpu_gather::DISCO_ISA

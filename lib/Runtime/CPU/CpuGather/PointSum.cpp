@@ -104,8 +104,7 @@ void PointSum<T>::forEachGroup(int64_t first, int64_t count,
                                Body &&body) const {
   for (int64_t o = first; o < first + count;) {
     const int64_t group = o / problem.groupOut, inGroup = o % problem.groupOut;
-    const int64_t part =
-        lesser(problem.groupOut - inGroup, first + count - o);
+    const int64_t part = lesser(problem.groupOut - inGroup, first + count - o);
     body(group, inGroup, part, o - first);
     o += part;
   }
@@ -117,33 +116,29 @@ template <typename T> void PointSum<T>::run() {
   const int64_t passes = divideUp(problem.outChannels, block);
   if (mixes()) {
     const Weight values(problem);
-    runtime::parallelTasks(
-        problem.numThreads, passes, [&](int64_t pass, int) {
-          const int64_t o = pass * block;
-          forEachGroup(o, lesser(block, problem.outChannels - o),
-                       [&](int64_t group, int64_t first, int64_t count,
-                           int64_t before) {
-                         values.packWeightFirst(
-                             group, first, count,
-                             weight + (o + before) * perOut);
-                       });
-        });
+    runtime::parallelTasks(problem.numThreads, passes, [&](int64_t pass, int) {
+      const int64_t o = pass * block;
+      forEachGroup(
+          o, lesser(block, problem.outChannels - o),
+          [&](int64_t group, int64_t first, int64_t count, int64_t before) {
+            values.packWeightFirst(group, first, count,
+                                   weight + (o + before) * perOut);
+          });
+    });
   }
   for (int64_t batch = 0; batch < problem.batch; ++batch)
     for (int64_t o = 0; o < problem.outChannels; o += block) {
       const int64_t count = lesser(block, problem.outChannels - o);
-      runtime::parallelTasks(problem.numThreads,
-                             divideUp(problem.numIn, pointBlock),
-                             [&](int64_t task, int thread) {
-                               loadMaps(scratches[thread], batch, o, count,
-                                        task * pointBlock);
-                             });
-      runtime::parallelTasks(problem.numThreads,
-                             divideUp(problem.numOut, pointBlock),
-                             [&](int64_t task, int thread) {
-                               sumPoints(scratches[thread], batch, o, count,
-                                         task * pointBlock);
-                             });
+      runtime::parallelTasks(
+          problem.numThreads, divideUp(problem.numIn, pointBlock),
+          [&](int64_t task, int thread) {
+            loadMaps(scratches[thread], batch, o, count, task * pointBlock);
+          });
+      runtime::parallelTasks(
+          problem.numThreads, divideUp(problem.numOut, pointBlock),
+          [&](int64_t task, int thread) {
+            sumPoints(scratches[thread], batch, o, count, task * pointBlock);
+          });
     }
 }
 
@@ -153,12 +148,12 @@ void PointSum<T>::loadMaps(Scratch &s, int64_t batch, int64_t first,
   const int64_t numBasis = problem.numBasis;
   const int64_t points = lesser(pointBlock, problem.numIn - point);
   if (mixes())
-    forEachGroup(first, count,
-                 [&](int64_t group, int64_t inGroup, int64_t part,
-                     int64_t before) {
-                   mixGroup(s, batch, group, inGroup, part, point, points,
-                            s.maps + before * numBasis * pointBlock);
-                 });
+    forEachGroup(
+        first, count,
+        [&](int64_t group, int64_t inGroup, int64_t part, int64_t before) {
+          mixGroup(s, batch, group, inGroup, part, point, points,
+                   s.maps + before * numBasis * pointBlock);
+        });
   else
     for (int64_t i = 0; i < count * numBasis; ++i)
       kernels.load[call.dtype](
@@ -180,8 +175,8 @@ void PointSum<T>::mixGroup(Scratch &s, int64_t batch, int64_t group,
                            int64_t points, T *to) {
   const int64_t panel = kernels.panel, numBasis = problem.numBasis;
   Product<T> product;
-  product.a = weight + (group * problem.groupOut + first) * problem.groupIn *
-                           numBasis;
+  product.a =
+      weight + (group * problem.groupOut + first) * problem.groupIn * numBasis;
   product.aBlockStride = problem.groupIn * rowBlock;
   product.b = s.x;
   product.c = to;
@@ -198,8 +193,8 @@ void PointSum<T>::mixGroup(Scratch &s, int64_t batch, int64_t group,
     for (int64_t c = 0; c < product.depth; ++c) {
       const int64_t channel =
           batch * problem.channels + group * problem.groupIn + c0 + c;
-      const char *from = advance(call.x, channel * problem.numIn + point,
-                                 problem.elementSize);
+      const char *from =
+          advance(call.x, channel * problem.numIn + point, problem.elementSize);
       for (int64_t j = 0; j < points; j += panel)
         kernels.load[call.dtype](from + j * problem.elementSize,
                                  s.x + j * product.depth + c * panel,
@@ -227,8 +222,8 @@ void PointSum<T>::sumPoints(Scratch &s, int64_t batch, int64_t first,
               (tables.columns()[tap + t] * numBasis + k) * block);
       const TapList<T> list{taps * numBasis, 1, s.offsets,
                             tables.values(kernels, tap, taps, s.values)};
-      kernels.expand(list, maps, vectors, {s.sums + j * block, kernels.panel, 0},
-                     tap > begin);
+      kernels.expand(list, maps, vectors,
+                     {s.sums + j * block, kernels.panel, 0}, tap > begin);
       tap += taps;
     } while (tap < end);
   }
@@ -247,8 +242,7 @@ void PointSum<T>::storePoints(Scratch &s, int64_t batch, int64_t first,
     const int64_t element =
         (batch * problem.outChannels + first + i) * problem.numOut + point;
     out.sums = rows + i * pointBlock;
-    out.out =
-        const_cast<char *>(advance(call.y, element, problem.elementSize));
+    out.out = const_cast<char *>(advance(call.y, element, problem.elementSize));
     if (call.has_residual)
       out.residual = advance(call.residual, element, problem.elementSize);
     out.bias = biasOf<T>(call, first + i);

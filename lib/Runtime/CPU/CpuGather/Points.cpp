@@ -37,8 +37,8 @@ template <typename Visit> void PointTables::forEachStored(Visit &&visit) const {
   const int64_t padding = psi.adjoint ? problem.numOut : problem.numIn;
   for (int64_t row = 0; row < storedRows; ++row) {
     const bool isCsr = psi.form == DISCO_FORM_CSR;
-    const int64_t begin = isCsr ? indexAt(psi.offsets, psi.index_dtype, row)
-                                : row * psi.degree;
+    const int64_t begin =
+        isCsr ? indexAt(psi.offsets, psi.index_dtype, row) : row * psi.degree;
     const int64_t end = isCsr ? indexAt(psi.offsets, psi.index_dtype, row + 1)
                               : begin + psi.degree;
     for (int64_t tap = begin; tap < end; ++tap) {
@@ -102,8 +102,7 @@ template const double *PointTables::values(const Kernels<double> &, int64_t,
 // Features
 //===----------------------------------------------------------------------===//
 
-template <typename T>
-void PointSource<T>::layout(Arena &arena, int64_t tile) {
+template <typename T> void PointSource<T>::layout(Arena &arena, int64_t tile) {
   tables.layout(arena);
   transposed = arena.take<T>(field.numPoints * width);
   scratches = arena.take<Scratch>(problem.numThreads);
@@ -186,10 +185,10 @@ void PointSource<T>::fillChannelBlock(Scratch &s, int64_t point,
   }
   for (int64_t j = 0; j < columns; j += kernels.panel)
     for (int64_t k = 0; k < numBasis; ++k)
-      kernels.transpose(
-          s.features + (j * numBasis + k) * size, numBasis * size,
-          z.data + j / kernels.panel * z.panelStride + k * z.basisStride,
-          channelStride, count, kernels.panel);
+      kernels.transpose(s.features + (j * numBasis + k) * size, numBasis * size,
+                        z.data + j / kernels.panel * z.panelStride +
+                            k * z.basisStride,
+                        channelStride, count, kernels.panel);
 }
 
 template class PointSource<float>;

@@ -72,7 +72,8 @@ static disco_status checkPsiNumbers(const disco_kernel_psi &psi,
       {"psi's degree", 0, psi.form <= DISCO_FORM_CSR ? 0 : INT32_MAX,
        psi.degree}};
   for (const auto &range : ranges)
-    if (disco_status s = checkRange(range.what, range.low, range.high, range.got))
+    if (disco_status s =
+            checkRange(range.what, range.low, range.high, range.got))
       return s;
   if (psi.index_dtype != DISCO_I32 && psi.index_dtype != DISCO_I64)
     return fail(DISCO_INVALID_ARGUMENT,
@@ -95,8 +96,8 @@ static disco_status checkPsiNumbers(const disco_kernel_psi &psi,
   problem.numIn = psi.nlat_in * psi.nlon_in;
   problem.numOut = psi.nlat_out * psi.nlon_out;
   int64_t taps;
-  if (disco_status s = checkProduct("psi's values", psi.num_taps, psi.num_basis,
-                                    1, taps))
+  if (disco_status s =
+          checkProduct("psi's values", psi.num_taps, psi.num_basis, 1, taps))
     return s;
   return checkProduct("psi's table", psi.degree,
                       psi.adjoint ? problem.numIn : problem.numOut,
@@ -157,7 +158,8 @@ static disco_status checkNumbers(const disco_kernel_call &call,
       {"the schedule's channel block", 0, INT32_MAX,
        call.schedule.channel_block}};
   for (const auto &range : ranges)
-    if (disco_status s = checkRange(range.what, range.low, range.high, range.got))
+    if (disco_status s =
+            checkRange(range.what, range.low, range.high, range.got))
       return s;
   if (disco_status s = checkFloat("the element type", call.dtype))
     return s;
@@ -204,7 +206,8 @@ static disco_status checkOffsets(const disco_kernel_psi &psi, int64_t rows,
   }
   if (last != total)
     return fail(DISCO_INVALID_ARGUMENT,
-                "expected psi's last offset to be %" PRId64 ", but got %" PRId64,
+                "expected psi's last offset to be %" PRId64
+                ", but got %" PRId64,
                 total, last);
   return DISCO_OK;
 }
@@ -284,8 +287,7 @@ disco_status checkOperands(const Problem &problem) {
   const disco_kernel_psi &psi = call.psi;
   const bool isTable = psi.form >= DISCO_FORM_TABLE;
   const int64_t tableRows = psi.adjoint ? problem.numIn : problem.numOut;
-  const int64_t entries =
-      isTable ? tableRows * psi.degree : psi.num_taps;
+  const int64_t entries = isTable ? tableRows * psi.degree : psi.num_taps;
   const int64_t in = problem.batch * problem.channels * problem.numIn;
   const int64_t out = problem.batch * problem.outChannels * problem.numOut;
   const int64_t weights = problem.outChannels * problem.groupIn;

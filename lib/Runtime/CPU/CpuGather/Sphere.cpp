@@ -35,8 +35,7 @@ void SphereSource<T>::layout(Arena &arena, int64_t columns) {
   cost = arena.take<int64_t>(tables.numRows);
   order = arena.take<int32_t>(tables.numRows);
   chunks = arena.take<Chunk>(problem.numThreads);
-  const int64_t stagedSize =
-      maxTaps + maxPieces * problem.stride * (tile + 1);
+  const int64_t stagedSize = maxTaps + maxPieces * problem.stride * (tile + 1);
   for (int i = 0; i < problem.numThreads; ++i) {
     Chunk chunk;
     chunk.pieces = arena.take<Piece>(maxPieces);
@@ -44,8 +43,7 @@ void SphereSource<T>::layout(Arena &arena, int64_t columns) {
     chunk.values = arena.take<T>(maxTaps * problem.numBasis);
     chunk.staged = arena.take<T>(stagedSize);
     if (problem.stride > 1)
-      chunk.ring = arena.take<T>(
-          psi.nlon_in + problem.stride * (tile + 1));
+      chunk.ring = arena.take<T>(psi.nlon_in + problem.stride * (tile + 1));
     if (chunks)
       new (chunks + i) Chunk(chunk);
   }
@@ -128,12 +126,11 @@ void SphereSource<T>::loadRing(const char *ring, int64_t first, int64_t count,
 
 template <typename T>
 void SphereSource<T>::stage(Chunk &chunk, int64_t batch, int64_t channel,
-                            int64_t firstColumn,
-                            int64_t columns) const {
+                            int64_t firstColumn, int64_t columns) const {
   const int64_t nlon = tables.psi.nlon_in, stride = problem.stride;
-  const char *base = advance(
-      field.data, (batch * field.channels + channel) * field.numPoints,
-      field.elementSize);
+  const char *base =
+      advance(field.data, (batch * field.channels + channel) * field.numPoints,
+              field.elementSize);
   T *to = chunk.staged;
   for (int64_t i = 0; i < chunk.numPieces; ++i) {
     const Piece &piece = chunk.pieces[i];

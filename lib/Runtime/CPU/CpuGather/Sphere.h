@@ -75,9 +75,7 @@ public:
             problem.phases, problem.lattice};
   }
   int64_t maxColumns() const override { return problem.lattice; }
-  int64_t batchesPerPass() const override {
-    return greater(problem.batch, 1);
-  }
+  int64_t batchesPerPass() const override { return greater(problem.batch, 1); }
   void prepare(int64_t firstBatch) override;
   void fill(int thread, int64_t row, int64_t batch, int64_t channel,
             int64_t count, int64_t firstColumn, int64_t columns,
@@ -101,10 +99,9 @@ private:
   };
 
   void load(Chunk &chunk, int64_t arcRow, int64_t arc, int64_t tap) const;
-  void loadValues(Chunk &chunk, int64_t first, int64_t count,
-                  int64_t at) const;
-  void stage(Chunk &chunk, int64_t batch, int64_t channel,
-             int64_t firstColumn, int64_t columns) const;
+  void loadValues(Chunk &chunk, int64_t first, int64_t count, int64_t at) const;
+  void stage(Chunk &chunk, int64_t batch, int64_t channel, int64_t firstColumn,
+             int64_t columns) const;
   void loadRing(const char *ring, int64_t first, int64_t count, T *to) const;
   /// What a piece needs of one phase for some columns.
   int64_t phaseSize(int64_t length, int64_t columns) const {

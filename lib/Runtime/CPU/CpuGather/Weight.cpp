@@ -17,15 +17,15 @@
 
 namespace disco::cpu_gather {
 
-Weight::Weight(const Problem &problem) : problem(problem), call(*problem.call) {}
+Weight::Weight(const Problem &problem)
+    : problem(problem), call(*problem.call) {}
 
 double Weight::operator()(int64_t o, int64_t c, int64_t k) const {
   const int64_t group = o / problem.groupOut;
-  const int64_t row =
-      call.transpose_weight
-          ? (group * problem.groupIn + c) * problem.groupOut +
-                o % problem.groupOut
-          : o * problem.groupIn + c;
+  const int64_t row = call.transpose_weight
+                          ? (group * problem.groupIn + c) * problem.groupOut +
+                                o % problem.groupOut
+                          : o * problem.groupIn + c;
   return valueAt(call.weight, call.weight_dtype, row * problem.numBasis + k);
 }
 
@@ -38,14 +38,12 @@ static void forEachPacked(int64_t rows, int64_t depth, Put &&put) {
         put(r, d);
 }
 
-template <typename T>
-void Weight::packFilterFirst(int64_t group, T *to) const {
+template <typename T> void Weight::packFilterFirst(int64_t group, T *to) const {
   const int64_t numBasis = problem.numBasis;
   forEachPacked(problem.groupOut, problem.groupIn * numBasis,
                 [&](int64_t row, int64_t d) {
-                  *to++ = static_cast<T>((*this)(
-                      group * problem.groupOut + row, d / numBasis,
-                      d % numBasis));
+                  *to++ = static_cast<T>((*this)(group * problem.groupOut + row,
+                                                 d / numBasis, d % numBasis));
                 });
 }
 
@@ -53,12 +51,10 @@ template <typename T>
 void Weight::packWeightFirst(int64_t group, int64_t first, int64_t count,
                              T *to) const {
   const int64_t numBasis = problem.numBasis;
-  forEachPacked(count * numBasis, problem.groupIn,
-                [&](int64_t row, int64_t c) {
-                  *to++ = static_cast<T>(
-                      (*this)(group * problem.groupOut + first + row / numBasis,
-                              c, row % numBasis));
-                });
+  forEachPacked(count * numBasis, problem.groupIn, [&](int64_t row, int64_t c) {
+    *to++ = static_cast<T>((*this)(
+        group * problem.groupOut + first + row / numBasis, c, row % numBasis));
+  });
 }
 
 #define INSTANTIATE(T)                                                         \

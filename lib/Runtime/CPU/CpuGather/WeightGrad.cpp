@@ -35,8 +35,7 @@ template <typename T> class WeightGrad final : public Operation {
 public:
   WeightGrad(const Problem &problem, const Kernels<T> &kernels,
              Source<T> &source)
-      : problem(problem), call(*problem.call), kernels(kernels),
-        source(source),
+      : problem(problem), call(*problem.call), kernels(kernels), source(source),
         filtersX(call.schedule.order == DISCO_FILTER_FIRST),
         filtered(filtersX ? problem.groupIn : problem.groupOut),
         others(filtersX ? problem.groupOut : problem.groupIn) {}
@@ -111,13 +110,13 @@ template <typename T> void WeightGrad<T>::run() {
   for (int64_t b0 = 0; b0 < problem.batch; b0 += step) {
     source.prepare(b0);
     const int64_t end = lesser(b0 + step, problem.batch);
-    runtime::parallelTasks(
-        problem.numThreads, numTasks(), [&](int64_t task, int thread) {
-          for (int64_t row = task % splits; row < source.numRows();
-               row += splits)
-            for (int64_t batch = b0; batch < end; ++batch)
-              addRow(task, row, batch, thread);
-        });
+    runtime::parallelTasks(problem.numThreads, numTasks(),
+                           [&](int64_t task, int thread) {
+                             for (int64_t row = task % splits;
+                                  row < source.numRows(); row += splits)
+                               for (int64_t batch = b0; batch < end; ++batch)
+                                 addRow(task, row, batch, thread);
+                           });
   }
   runtime::parallelTasks(problem.numThreads, problem.groups,
                          [&](int64_t group, int) { storeGroup(group); });
@@ -213,10 +212,9 @@ template <typename T> void WeightGrad<T>::storeGroup(int64_t group) {
       out.sums = total + f / block * splits * sumsSize() + h * depthPadded() +
                  f % block * numBasis;
       out.count = numBasis;
-      const int64_t row =
-          (group * problem.groupOut + o) * problem.groupIn + c;
-      out.out = const_cast<char *>(advance(
-          call.y, row * numBasis, sizeOfFloat(call.weight_dtype)));
+      const int64_t row = (group * problem.groupOut + o) * problem.groupIn + c;
+      out.out = const_cast<char *>(
+          advance(call.y, row * numBasis, sizeOfFloat(call.weight_dtype)));
       kernels.store[call.weight_dtype](out);
     }
 }
@@ -230,8 +228,7 @@ template <typename T> void WeightGrad<T>::addBias(int64_t channel) {
       T values[chunk] = {};
       const int64_t count = lesser(chunk, points - first);
       kernels.load[call.dtype](
-          advance(call.gy,
-                  (b * problem.outChannels + channel) * points + first,
+          advance(call.gy, (b * problem.outChannels + channel) * points + first,
                   problem.elementSize),
           values, count);
       for (int64_t i = 0; i < chunk; i += lanes)
