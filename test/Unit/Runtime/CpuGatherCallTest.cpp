@@ -202,7 +202,7 @@ struct Mistake {
 
 TEST(CpuGatherErrors, NumbersThatDoNotFitAreNamed) {
   const Mistake mistakes[] = {
-      {"expected the call to have 272 bytes, but got 8",
+      {"expected the call to have 256 bytes, but got 8",
        [](auto &c) { c.struct_size = 8; }},
       {"expected the operation to be in [0, 3], but got 4",
        [](auto &c) { c.op = 4; }},
