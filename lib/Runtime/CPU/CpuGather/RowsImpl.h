@@ -72,15 +72,17 @@ static void loadRow(const void *src, T *dst, int64_t count) {
     dst[i] = T(Type::widen(from[i]));
 }
 
-/// Copies around the caches: what is written is not read soon.
+/// Copies around the caches: what is written is not read soon. Only whole cache
+/// lines go that way: parts of one would each be a transaction with memory.
 template <typename T>
 static void streamRow(const T *from, T *to, int64_t count) {
   int64_t i = 0;
 #if defined(__x86_64__)
   constexpr int64_t lanes = 16 / sizeof(T);
-  for (; i < count && reinterpret_cast<uintptr_t>(to + i) % 16 != 0; ++i)
+  constexpr int64_t line = 64 / sizeof(T);
+  for (; i < count && reinterpret_cast<uintptr_t>(to + i) % 64 != 0; ++i)
     to[i] = from[i];
-  for (; i + lanes <= count; i += lanes)
+  for (const int64_t end = i + (count - i) / line * line; i < end; i += lanes)
     _mm_stream_si128(
         reinterpret_cast<__m128i *>(to + i),
         _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + i)));

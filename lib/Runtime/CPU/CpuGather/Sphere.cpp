@@ -138,6 +138,9 @@ void SphereSource<T>::stage(Chunk &chunk, int64_t batch, int64_t channel,
     const int64_t first = (piece.lonStart + firstColumn * stride) % nlon;
     const int64_t size = phaseSize(piece.length, columns);
     const int64_t room = phaseSize(piece.length, tile);
+    // The same longitudes of the next channel.
+    prefetch(ring + (field.numPoints + first) * field.elementSize,
+             lesser(size * stride, nlon - first) * field.elementSize);
     if (stride == 1) {
       loadRing(ring, first, size, to);
     } else {

@@ -399,6 +399,8 @@ void SphereSum<T>::copyRing(const Task &task, int64_t lat) {
         call.x, (channel * problem.numBasis + map) * problem.numIn + lat * nlon,
         problem.elementSize);
     T *to = s.ring + map * mapSize + lattice / 2;
+    prefetch(ring + 3 * problem.numIn * problem.elementSize,
+             nlon * problem.elementSize);
     if (problem.stride == 1) {
       kernels.load[call.dtype](ring, to, nlon);
     } else {
@@ -441,6 +443,8 @@ void SphereSum<T>::mixRing(const Task &task, int64_t lat) {
         const char *from =
             advance(call.x, channel * problem.numIn + lat * nlon + first,
                     problem.elementSize);
+        prefetch(from + 4 * problem.numIn * problem.elementSize,
+                 columns * problem.elementSize);
         for (int64_t j = 0; j < columns; j += panel)
           kernels.load[call.dtype](from + j * problem.elementSize,
                                    s.x + j * product.depth + c * panel,
