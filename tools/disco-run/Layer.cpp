@@ -9,6 +9,7 @@
 #include "Options.h"
 
 #include "disco/Filter/SphereOperator.h"
+#include "disco/Runtime/KernelLayer.h"
 #include "disco/Runtime/Reference.h"
 #include "disco/Support/Progress.h"
 
@@ -208,7 +209,19 @@ private:
     return {};
   }
 
+  /// The layer by the kernels that --family names; none for the reference.
+  std::optional<KernelLayer> kernels() const {
+    const KernelFamily *family = findKernelFamily(options.family);
+    if (!family)
+      return std::nullopt;
+    return KernelLayer(*family, psi, options.groups, data.field,
+                       data.parameters);
+  }
+
   Result<Tensor> forward() {
+    if (const std::optional<KernelLayer> layer = kernels())
+      return layer->forward(data.x, data.weight,
+                            options.bias.empty() ? nullptr : &data.bias);
     reference::ConvOptions conv;
     conv.groups = options.groups;
     return reference::conv(Operator::fromSphere(psi), data.x, data.weight,
@@ -217,6 +230,8 @@ private:
   }
 
   Result<Tensor> inputGradient() {
+    if (const std::optional<KernelLayer> layer = kernels())
+      return layer->inputGrad(data.gradOutput, data.weight);
     return reference::convInputGrad(Operator::fromSphere(filter::adjoint(psi)),
                                     data.gradOutput, data.weight,
                                     options.groups);
@@ -226,8 +241,11 @@ private:
     if (options.gradWeight.empty() && options.gradBias.empty())
       return {};
     const auto start = std::chrono::steady_clock::now();
-    Result<reference::ParameterGradients> gradients = reference::convWeightGrad(
-        Operator::fromSphere(psi), data.x, data.gradOutput, options.groups);
+    const std::optional<KernelLayer> layer = kernels();
+    Result<reference::ParameterGradients> gradients =
+        layer ? layer->parameterGrads(data.x, data.gradOutput)
+              : reference::convWeightGrad(Operator::fromSphere(psi), data.x,
+                                          data.gradOutput, options.groups);
     if (!gradients)
       return gradients.error();
     const std::chrono::duration<double, std::milli> elapsed =

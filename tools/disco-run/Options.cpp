@@ -76,10 +76,13 @@ Status setDType(Options &options, const std::string &value) {
   return {};
 }
 
-/// A family runs when its row says that it is available.
+/// A family runs when its row says that it is available, or when the runtime
+/// has its kernels, even before the compiler chooses them.
 Status setFamily(Options &options, const std::string &name) {
   constexpr bool available = true, planned = false;
   options.family = name;
+  if (findKernelFamily(name))
+    return {};
   std::string known;
 #define DISCO_KERNEL_FAMILY(NAME, AVAILABILITY, OPS, DTYPES, STRUCTURES,       \
                             PARTS, SUMMARY)                                    \
@@ -90,6 +93,7 @@ Status setFamily(Options &options, const std::string &name) {
   if (AVAILABILITY)                                                            \
     known += (known.empty() ? "" : ", ") + std::string(#NAME);
 #include "disco/KernelFamilies.def"
+#include "disco/Runtime/KernelCall.h"
   return Error{"unknown kernel family '" + name + "', known are: " + known};
 }
 

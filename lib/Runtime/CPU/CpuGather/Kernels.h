@@ -1,0 +1,116 @@
+//===- Kernels.h - the inner loops, by instruction set ----------*- C++ -*-===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The inner loops of cpu_gather as tables of functions, one for each type of
+// sums (f32, f64) and instruction set. KernelsImpl.h is their only source; it
+// is compiled once for each instruction set.
+//
+// A *panel* is `panel` = 2 vectors of columns (longitudes or points). The
+// operand of the matrix product is stored by panels:
+//
+//   z[column / panel][d][column % panel],   d = 0 .. depth - 1
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DISCO_LIB_RUNTIME_CPU_CPUGATHER_KERNELS_H
+#define DISCO_LIB_RUNTIME_CPU_CPUGATHER_KERNELS_H
+
+#include <cstdint>
+
+namespace disco::cpu_gather {
+
+/// Rows of the matrix product that are computed together. The packed weight
+/// has the layout [row / rowBlock][d][row % rowBlock], where the last block is
+/// as narrow as the rows that remain.
+constexpr int64_t rowBlock = 6;
+
+/// The width of the next block of basis indices when `left` are to do: the sums
+/// of a block stay in registers. 9 = 3+3+3, 4 = 2+2, 7 = 3+2+2.
+constexpr int64_t basisBlock(int64_t left) {
+  return left == 1 ? 1 : left == 2 || left == 4 ? 2 : 3;
+}
+
+/// A list of taps:
+///   y[k, column] = sum over t of values[t * numBasis + k]
+///                                * x[offsets[t] + column]
+template <typename T> struct TapList {
+  int64_t numTaps = 0, numBasis = 0;
+  const int32_t *offsets = nullptr;
+  const T *values = nullptr;
+};
+
+/// Where column j of feature k is: at (j / panel) * panelStride + j % panel
+/// + k * basisStride.
+template <typename T> struct Features {
+  T *data = nullptr;
+  int64_t panelStride = 0, basisStride = 0;
+};
+
+/// c[row, column] (+)= sum over d of a[row, d] b[d, column].
+template <typename T> struct Product {
+  const T *a = nullptr;     ///< packed
+  int64_t aBlockStride = 0; ///< from a block of rows to the next
+  int64_t aFirst = 0;       ///< the first d
+  const T *b = nullptr;     ///< panels
+  int64_t bPanelStride = 0;
+  T *c = nullptr;
+  int64_t cRowStride = 0, cPanelStride = 0;
+  int64_t rows = 0, panels = 0, depth = 0;
+  bool accumulate = false;
+};
+
+/// One row of results: out[i * outStride] = act(sums[i] + bias) + residual[i *
+/// outStride], rounded to the element type. `stream` writes around the caches.
+template <typename T> struct StoreRow {
+  const T *sums = nullptr;
+  void *out = nullptr;
+  const void *residual = nullptr;
+  int64_t count = 0, outStride = 1;
+  T bias = 0;
+  int32_t activation = 0;
+  bool stream = false;
+};
+
+/// Indexed by disco_dtype, f64 to bf16.
+constexpr int numFloatTypes = 4;
+
+template <typename T> struct Kernels {
+  int64_t lanes, panel;
+  void (*expand)(const TapList<T> &taps, const T *x, int64_t vectors,
+                 const Features<T> &z, bool accumulate);
+  void (*multiply)(const Product<T> &product);
+  /// dst[i] = src[i], converted.
+  void (*load[numFloatTypes])(const void *src, T *dst, int64_t count);
+  void (*store[numFloatTypes])(const StoreRow<T> &row);
+  /// dst[i % phases][i / phases] = src[i]; a phase has `phaseStride` elements.
+  void (*deinterleave)(const T *src, T *dst, int64_t count, int64_t phases,
+                       int64_t phaseStride);
+  /// dst[i * dstStride + j] = src[j * srcStride + i], i < rows, j < columns.
+  void (*transpose)(const T *src, int64_t srcStride, T *dst, int64_t dstStride,
+                    int64_t rows, int64_t columns);
+  /// Ends a series of streaming stores.
+  void (*fence)();
+};
+
+struct KernelSet {
+  const char *name;
+  Kernels<float> f32;
+  Kernels<double> f64;
+};
+
+extern const KernelSet kernelsBaseline;
+#if defined(__x86_64__)
+extern const KernelSet kernelsAvx2, kernelsAvx512;
+#endif
+
+/// The best that this processor has, once DISCO_CPU_ISA is taken into account.
+const KernelSet &selectKernels();
+
+} // namespace disco::cpu_gather
+
+#endif // DISCO_LIB_RUNTIME_CPU_CPUGATHER_KERNELS_H

@@ -1,0 +1,241 @@
+//===- KernelsImpl.h - the inner loops --------------------------*- C++ -*-===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiled once for each instruction set, by the files Kernels<Set>.cpp, which
+// differ in their compiler flags only. A column's result depends on its own
+// inputs alone, in one order of operations, wherever it lies in a vector.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DISCO_LIB_RUNTIME_CPU_CPUGATHER_KERNELSIMPL_H
+#define DISCO_LIB_RUNTIME_CPU_CPUGATHER_KERNELSIMPL_H
+
+#include "Kernels.h"
+#include "Simd.h"
+
+#include "RowsImpl.h"
+
+namespace disco::cpu_gather::DISCO_ISA {
+
+//===----------------------------------------------------------------------===//
+// Features from taps
+//===----------------------------------------------------------------------===//
+
+/// The vectors of columns that are computed together for a block of KB basis
+/// indices: KB * L sums, KB values and one vector of x fit in the registers,
+/// and an x that was loaded is used KB times.
+#if DISCO_VECTOR_BYTES == 64
+constexpr int vectorsFor(int kb) { return kb == 3 ? 6 : kb == 2 ? 6 : 8; }
+#else
+constexpr int vectorsFor(int kb) { return kb == 3 ? 4 : kb == 2 ? 6 : 8; }
+#endif
+
+template <typename T> static inline T *place(const Features<T> &z, int64_t v) {
+  return z.data + (v >> 1) * z.panelStride + (v & 1) * lanesOf<T>;
+}
+
+template <typename T, int KB, int L>
+static void expandBlock(const TapList<T> &taps, const T *values, const T *x,
+                        int64_t first, const Features<T> &z, bool accumulate) {
+  Vec<T> sums[KB][L];
+  T *at[L];
+#pragma GCC unroll 8
+  for (int l = 0; l < L; ++l) {
+    at[l] = place(z, first + l);
+#pragma GCC unroll 8
+    for (int k = 0; k < KB; ++k)
+      sums[k][l] = accumulate ? load(at[l] + k * z.basisStride) : Vec<T>{};
+  }
+  x += first * lanesOf<T>;
+  const int64_t numTaps = taps.numTaps, step = taps.numBasis;
+  const int32_t *offsets = taps.offsets;
+  for (int64_t t = 0; t < numTaps; ++t, values += step) {
+    const T *p = x + offsets[t];
+    Vec<T> v[KB];
+#pragma GCC unroll 8
+    for (int k = 0; k < KB; ++k)
+      v[k] = splat(values[k]);
+#pragma GCC unroll 8
+    for (int l = 0; l < L; ++l) {
+      const Vec<T> element = load(p + l * lanesOf<T>);
+#pragma GCC unroll 8
+      for (int k = 0; k < KB; ++k)
+        sums[k][l] = fma(v[k], element, sums[k][l]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int l = 0; l < L; ++l)
+#pragma GCC unroll 8
+    for (int k = 0; k < KB; ++k)
+      store(at[l] + k * z.basisStride, sums[k][l]);
+}
+
+/// `vectors` columns by blocks of L, and the rest by a narrower one.
+template <typename T, int KB, int L>
+static void expandRest(const TapList<T> &taps, const T *values, const T *x,
+                       int64_t first, int64_t rest, const Features<T> &z,
+                       bool accumulate) {
+  if constexpr (L > 0) {
+    if (rest == L)
+      return expandBlock<T, KB, L>(taps, values, x, first, z, accumulate);
+    expandRest<T, KB, L - 1>(taps, values, x, first, rest, z, accumulate);
+  }
+}
+
+template <typename T, int KB>
+static void expandColumns(const TapList<T> &taps, const T *values, const T *x,
+                          int64_t vectors, const Features<T> &z,
+                          bool accumulate) {
+  constexpr int L = vectorsFor(KB);
+  int64_t first = 0;
+  for (; first + L <= vectors; first += L)
+    expandBlock<T, KB, L>(taps, values, x, first, z, accumulate);
+  expandRest<T, KB, L - 1>(taps, values, x, first, vectors - first, z,
+                           accumulate);
+}
+
+template <typename T>
+static void expand(const TapList<T> &taps, const T *x, int64_t vectors,
+                   const Features<T> &z, bool accumulate) {
+  const T *values = taps.values;
+  Features<T> block = z;
+  for (int64_t left = taps.numBasis; left > 0;) {
+    const int64_t kb = basisBlock(left);
+    if (kb == 3)
+      expandColumns<T, 3>(taps, values, x, vectors, block, accumulate);
+    else if (kb == 2)
+      expandColumns<T, 2>(taps, values, x, vectors, block, accumulate);
+    else
+      expandColumns<T, 1>(taps, values, x, vectors, block, accumulate);
+    values += kb;
+    block.data += kb * z.basisStride;
+    left -= kb;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The matrix product
+//===----------------------------------------------------------------------===//
+
+template <typename T, int Rows>
+static void multiplyBlock(const T *a, const T *b, int64_t depth, T *c,
+                          int64_t cRowStride, bool accumulate) {
+  constexpr int64_t lanes = lanesOf<T>;
+  Vec<T> sums[Rows][2];
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r) {
+    sums[r][0] = accumulate ? load(c + r * cRowStride) : Vec<T>{};
+    sums[r][1] = accumulate ? load(c + r * cRowStride + lanes) : Vec<T>{};
+  }
+  for (int64_t d = 0; d < depth; ++d, a += Rows, b += 2 * lanes) {
+    const Vec<T> b0 = load(b), b1 = load(b + lanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+      const Vec<T> w = splat(a[r]);
+      sums[r][0] = fma(w, b0, sums[r][0]);
+      sums[r][1] = fma(w, b1, sums[r][1]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r) {
+    store(c + r * cRowStride, sums[r][0]);
+    store(c + r * cRowStride + lanes, sums[r][1]);
+  }
+}
+
+template <typename T, int Rows>
+static void multiplyRest(int64_t rows, const T *a, const T *b, int64_t depth,
+                         T *c, int64_t cRowStride, bool accumulate) {
+  if constexpr (Rows > 0) {
+    if (rows == Rows)
+      return multiplyBlock<T, Rows>(a, b, depth, c, cRowStride, accumulate);
+    multiplyRest<T, Rows - 1>(rows, a, b, depth, c, cRowStride, accumulate);
+  }
+}
+
+template <typename T> static void multiply(const Product<T> &p) {
+  for (int64_t panel = 0; panel < p.panels; ++panel) {
+    const T *b = p.b + panel * p.bPanelStride;
+    T *c = p.c + panel * p.cPanelStride;
+    const T *a = p.a;
+    for (int64_t row = 0; row < p.rows; row += rowBlock) {
+      const int64_t rows = p.rows - row;
+      T *to = c + row * p.cRowStride;
+      if (rows >= rowBlock)
+        multiplyBlock<T, rowBlock>(a + p.aFirst * rowBlock, b, p.depth, to,
+                                   p.cRowStride, p.accumulate);
+      else
+        multiplyRest<T, rowBlock - 1>(rows, a + p.aFirst * rows, b, p.depth, to,
+                                      p.cRowStride, p.accumulate);
+      a += p.aBlockStride;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Moving data
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+static void deinterleave(const T *src, T *dst, int64_t count, int64_t phases,
+                         int64_t phaseStride) {
+  if (phases == 2) {
+    T *odd = dst + phaseStride;
+    int64_t i = 0;
+    for (; i + 1 < count; i += 2) {
+      dst[i / 2] = src[i];
+      odd[i / 2] = src[i + 1];
+    }
+    if (i < count)
+      dst[i / 2] = src[i];
+    return;
+  }
+  for (int64_t phase = 0; phase < phases; ++phase) {
+    T *to = dst + phase * phaseStride;
+    for (int64_t i = phase; i < count; i += phases)
+      *to++ = src[i];
+  }
+}
+
+template <typename T>
+static void transpose(const T *src, int64_t srcStride, T *dst,
+                      int64_t dstStride, int64_t rows, int64_t columns) {
+  // Blocks whose lines stay in the first cache.
+  constexpr int64_t block = 16;
+  for (int64_t i0 = 0; i0 < rows; i0 += block)
+    for (int64_t j0 = 0; j0 < columns; j0 += block) {
+      const int64_t i1 = i0 + block < rows ? i0 + block : rows;
+      const int64_t j1 = j0 + block < columns ? j0 + block : columns;
+      for (int64_t i = i0; i < i1; ++i)
+        for (int64_t j = j0; j < j1; ++j)
+          dst[i * dstStride + j] = src[j * srcStride + i];
+    }
+}
+
+static void fence() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+template <typename T> constexpr Kernels<T> makeKernels() {
+  return {
+      lanesOf<T>,
+      2 * lanesOf<T>,
+      expand<T>,
+      multiply<T>,
+      {loadRow<T, F64>, loadRow<T, F32>, loadRow<T, F16>, loadRow<T, BF16>},
+      {storeRow<T, F64>, storeRow<T, F32>, storeRow<T, F16>, storeRow<T, BF16>},
+      deinterleave<T>,
+      transpose<T>,
+      fence};
+}
+
+} // namespace disco::cpu_gather::DISCO_ISA
+
+#endif // DISCO_LIB_RUNTIME_CPU_CPUGATHER_KERNELSIMPL_H

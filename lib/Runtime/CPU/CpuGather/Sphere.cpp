@@ -1,0 +1,181 @@
+//===- Sphere.cpp - features from arcs ------------------------------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Sphere.h"
+#include "Values.h"
+
+#include <algorithm>
+#include <new>
+
+namespace disco::cpu_gather {
+
+/// Taps and pieces of a chunk, at most. The longest rows of filters in use have
+/// about 10,000 taps, and each ring is one piece.
+static constexpr int64_t chunkTaps = 16384, chunkPieces = 128;
+
+void orderByCost(const int64_t *cost, int32_t *order, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    order[i] = static_cast<int32_t>(i);
+  std::sort(order, order + count, [&](int32_t a, int32_t b) {
+    return cost[a] != cost[b] ? cost[a] > cost[b] : a < b;
+  });
+}
+
+template <typename T>
+void SphereSource<T>::layout(Arena &arena, int64_t columns) {
+  tile = columns;
+  const disco_kernel_psi &psi = tables.psi;
+  maxTaps = greater(lesser(psi.num_taps, chunkTaps), 1);
+  maxPieces = greater(lesser(psi.num_arcs, chunkPieces), 1);
+  cost = arena.take<int64_t>(tables.numRows);
+  order = arena.take<int32_t>(tables.numRows);
+  chunks = arena.take<Chunk>(problem.numThreads);
+  const int64_t stagedSize = maxTaps + maxPieces * problem.stride * (tile + 1);
+  for (int i = 0; i < problem.numThreads; ++i) {
+    Chunk chunk;
+    chunk.pieces = arena.take<Piece>(maxPieces);
+    chunk.offsets = arena.take<int32_t>(maxTaps);
+    chunk.values = arena.take<T>(maxTaps * problem.numBasis);
+    chunk.staged = arena.take<T>(stagedSize);
+    if (problem.stride > 1)
+      chunk.ring = arena.take<T>(psi.nlon_in + problem.stride * (tile + 1));
+    if (chunks)
+      new (chunks + i) Chunk(chunk);
+  }
+}
+
+template <typename T> void SphereSource<T>::prepare(int64_t firstBatch) {
+  if (firstBatch > 0)
+    return;
+  for (int64_t row = 0; row < tables.numRows; ++row)
+    cost[row] = tables.tapsOfRow(row);
+  orderByCost(cost, order, tables.numRows);
+}
+
+template <typename T>
+void SphereSource<T>::loadValues(Chunk &chunk, int64_t first, int64_t count,
+                                 int64_t at) const {
+  const int64_t numBasis = problem.numBasis;
+  kernels.load[tables.psi.value_dtype](
+      advance(tables.psi.values, first * numBasis,
+              sizeOfFloat(tables.psi.value_dtype)),
+      chunk.values + at * numBasis, count * numBasis);
+}
+
+/// Reads a chunk that starts at a tap of an arc.
+template <typename T>
+void SphereSource<T>::load(Chunk &chunk, int64_t arcRow, int64_t arc,
+                           int64_t tap) const {
+  chunk.arcRow = arcRow;
+  chunk.arc = arc;
+  chunk.tap = tap;
+  chunk.numPieces = 0;
+  int64_t taps = 0, staged = 0;
+  const int64_t end = tables.firstArc(arcRow + 1);
+  while (arc < end && taps < maxTaps && chunk.numPieces < maxPieces) {
+    const Arc whole = tables.arc(arc);
+    const int64_t length = lesser(whole.length - tap, maxTaps - taps);
+    const int64_t size = phaseSize(length, tile);
+    if (length > 0) {
+      chunk.pieces[chunk.numPieces++] = {
+          static_cast<int32_t>(whole.lat),
+          static_cast<int32_t>((whole.lonStart + tap) % tables.psi.nlon_in),
+          static_cast<int32_t>(length)};
+      for (int64_t u = 0, phase = 0, at = 0; u < length; ++u) {
+        chunk.offsets[taps + u] =
+            static_cast<int32_t>(staged + phase * size + at);
+        if (++phase == problem.stride) {
+          phase = 0;
+          ++at;
+        }
+      }
+      loadValues(chunk, whole.valueOffset + tap, length, taps);
+      taps += length;
+      staged += problem.stride * size;
+    }
+    tap += length;
+    if (tap >= whole.length) {
+      ++arc;
+      tap = 0;
+    }
+  }
+  chunk.nextArc = arc;
+  chunk.nextTap = tap;
+  chunk.isLast = arc >= end;
+  chunk.taps = {taps, problem.numBasis, chunk.offsets, chunk.values};
+}
+
+/// `count` longitudes from `first` on, modulo nlon.
+template <typename T>
+void SphereSource<T>::loadRing(const char *ring, int64_t first, int64_t count,
+                               T *to) const {
+  const int64_t nlon = tables.psi.nlon_in;
+  while (count > 0) {
+    const int64_t part = lesser(count, nlon - first);
+    kernels.load[field.dtype](ring + first * field.elementSize, to, part);
+    to += part;
+    count -= part;
+    first = 0;
+  }
+}
+
+template <typename T>
+void SphereSource<T>::stage(Chunk &chunk, int64_t batch, int64_t channel,
+                            int64_t firstColumn, int64_t columns) const {
+  const int64_t nlon = tables.psi.nlon_in, stride = problem.stride;
+  const char *base =
+      advance(field.data, (batch * field.channels + channel) * field.numPoints,
+              field.elementSize);
+  T *to = chunk.staged;
+  for (int64_t i = 0; i < chunk.numPieces; ++i) {
+    const Piece &piece = chunk.pieces[i];
+    const char *ring = base + piece.lat * nlon * field.elementSize;
+    const int64_t first = (piece.lonStart + firstColumn * stride) % nlon;
+    const int64_t size = phaseSize(piece.length, columns);
+    const int64_t room = phaseSize(piece.length, tile);
+    // The same longitudes of the next channel.
+    prefetch(ring + (field.numPoints + first) * field.elementSize,
+             lesser(size * stride, nlon - first) * field.elementSize);
+    if (stride == 1) {
+      loadRing(ring, first, size, to);
+    } else {
+      loadRing(ring, first, size * stride, chunk.ring);
+      kernels.deinterleave(chunk.ring, to, size * stride, stride, room);
+    }
+    to += room * stride;
+  }
+}
+
+template <typename T>
+void SphereSource<T>::fill(int thread, int64_t row, int64_t batch,
+                           int64_t channel, int64_t count, int64_t firstColumn,
+                           int64_t columns, const Features<T> &z,
+                           int64_t channelStride) {
+  Chunk &chunk = chunks[thread];
+  const int64_t arcRow = order[row];
+  const int64_t firstArc = tables.firstArc(arcRow);
+  if (chunk.arcRow != arcRow || chunk.arc != firstArc || chunk.tap != 0)
+    load(chunk, arcRow, firstArc, 0);
+  for (bool accumulate = false;; accumulate = true) {
+    for (int64_t i = 0; i < count; ++i) {
+      stage(chunk, batch, channel + i, firstColumn, columns);
+      Features<T> to = z;
+      to.data += i * channelStride;
+      kernels.expand(chunk.taps, chunk.staged, columns / kernels.lanes, to,
+                     accumulate);
+    }
+    if (chunk.isLast)
+      return;
+    load(chunk, arcRow, chunk.nextArc, chunk.nextTap);
+  }
+}
+
+template class SphereSource<float>;
+template class SphereSource<double>;
+
+} // namespace disco::cpu_gather

@@ -1,0 +1,160 @@
+//===- ThreadPool.cpp - the threads of the runtime ------------------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ThreadPool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <sched.h>
+#include <system_error>
+#include <thread>
+
+namespace disco::runtime {
+
+static constexpr int maxThreads = 256;
+
+static int numProcessors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+int resolveThreads(int requested) {
+  int count = requested;
+  if (count <= 0)
+    if (const char *text = std::getenv("DISCO_NUM_THREADS")) {
+      char *end;
+      const long value = std::strtol(text, &end, 10);
+      if (end != text && *end == '\0' && value > 0)
+        count = static_cast<int>(std::min<long>(value, maxThreads));
+    }
+  if (count <= 0)
+    count = numProcessors();
+  return std::min(count, maxThreads);
+}
+
+namespace {
+
+/// A loop, on the stack of the thread that asked for it.
+struct Loop {
+  void (*body)(void *, int64_t, int);
+  void *context;
+  int64_t count;
+  std::atomic<int64_t> next{0};
+  // Guarded by the pool's mutex:
+  int maxThreads;
+  int threads = 1; ///< that ever took part; the first is the caller
+  int active = 0;  ///< workers in it now
+  Loop *later = nullptr;
+  std::condition_variable idle;
+
+  void work(int thread) {
+    for (;;) {
+      const int64_t task = next.fetch_add(1, std::memory_order_relaxed);
+      if (task >= count)
+        return;
+      body(context, task, thread);
+    }
+  }
+
+  bool wantsThreads() const {
+    return threads < maxThreads && next.load(std::memory_order_relaxed) < count;
+  }
+};
+
+class Pool {
+public:
+  void run(Loop &loop) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      startWorkers(loop.maxThreads - 1);
+      Loop **end = &loops;
+      while (*end)
+        end = &(*end)->later;
+      *end = &loop;
+    }
+    if (loop.maxThreads == 2)
+      wanted.notify_one();
+    else
+      wanted.notify_all();
+    loop.work(0);
+    std::unique_lock<std::mutex> lock(mutex);
+    Loop **link = &loops;
+    while (*link != &loop)
+      link = &(*link)->later;
+    *link = loop.later;
+    loop.idle.wait(lock, [&] { return loop.active == 0; });
+  }
+
+private:
+  void startWorkers(int count) {
+    try {
+      while (numWorkers < count) {
+        std::thread([this] { serve(); }).detach();
+        ++numWorkers;
+      }
+    } catch (const std::system_error &) {
+      // Fewer threads than wanted: the ones there are do all the work.
+    } catch (const std::bad_alloc &) {
+    }
+  }
+
+  void serve() {
+    std::unique_lock<std::mutex> lock(mutex);
+    for (;;) {
+      Loop *loop = loops;
+      while (loop && !loop->wantsThreads())
+        loop = loop->later;
+      if (!loop) {
+        wanted.wait(lock);
+        continue;
+      }
+      const int thread = loop->threads++;
+      ++loop->active;
+      lock.unlock();
+      loop->work(thread);
+      lock.lock();
+      if (--loop->active == 0)
+        loop->idle.notify_one();
+    }
+  }
+
+  std::mutex mutex;
+  std::condition_variable wanted;
+  Loop *loops = nullptr;
+  int numWorkers = 0;
+};
+
+} // namespace
+
+void parallelTasks(int numThreads, int64_t count,
+                   void (*body)(void *context, int64_t task, int thread),
+                   void *context) {
+  const int threads = static_cast<int>(
+      std::min<int64_t>(std::min(numThreads, maxThreads), count));
+  if (threads <= 1) {
+    for (int64_t task = 0; task < count; ++task)
+      body(context, task, 0);
+    return;
+  }
+  // Never destroyed: workers use it until the process ends.
+  static Pool &pool = *new Pool;
+  Loop loop;
+  loop.body = body;
+  loop.context = context;
+  loop.count = count;
+  loop.maxThreads = threads;
+  pool.run(loop);
+}
+
+} // namespace disco::runtime

@@ -1,0 +1,394 @@
+//===- CpuGatherCallTest.cpp - promises of the kernels' interface ---------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CpuGatherTestUtil.h"
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <gtest/gtest.h>
+#include <limits>
+#include <thread>
+
+using namespace disco;
+using namespace disco::test;
+
+namespace {
+
+/// A conv of a layer that has empty rows, whole rings and a stride.
+struct Conv {
+  std::mt19937 random{7};
+  TestPsi psi;
+  DType dtype;
+  int64_t channels, outChannels;
+  Array x, weight, bias, y;
+  disco_kernel_call call;
+
+  explicit Conv(DType dtype = DType::f32, int64_t channels = 5,
+                int64_t outChannels = 7, int64_t nlonIn = 60,
+                int64_t nlonOut = 30)
+      : psi(sphereCase(
+            randomSphere(random, 9, 6, nlonIn, 5, nlonOut, nlonIn / 3), dtype)),
+        dtype(dtype), channels(channels), outChannels(outChannels),
+        x(randomArray(random, dtype, {2, channels, 6, nlonIn})),
+        weight(randomArray(random, dtype, {outChannels, channels, 9})),
+        bias(randomArray(random, dtype, {outChannels})),
+        y(nanArray(dtype, {2, outChannels, 5, nlonOut})),
+        call(makeKernelCall(DISCO_OP_CONV, psi.tables, dtype)) {
+    call.batch = 2;
+    call.channels = channels;
+    call.out_channels = outChannels;
+    call.has_bias = 1;
+    call.activation = DISCO_ACTIVATION_GELU;
+    call.x = x.bytes.data();
+    call.weight = weight.bytes.data();
+    call.bias = bias.bytes.data();
+    call.y = y.bytes.data();
+  }
+
+  std::vector<uint8_t> run() {
+    y = nanArray(dtype, y.shape);
+    call.y = y.bytes.data();
+    const Status s = runKernel(*findKernelFamily("cpu_gather"), call);
+    EXPECT_TRUE(s) << s.message();
+    return y.bytes;
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Determinism
+//===----------------------------------------------------------------------===//
+
+TEST(CpuGatherDeterminism, ThreadsTilesAndBlocksDoNotChangeABit) {
+  for (DType dtype : {DType::f64, DType::f32, DType::bf16})
+    for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST}) {
+      Conv conv(dtype);
+      conv.call.schedule.order = order;
+      conv.call.schedule.num_threads = 1;
+      const std::vector<uint8_t> expected = conv.run();
+      for (int threads : {1, 2, 3, 8})
+        for (int64_t size : {0, 1, 2, 16, 100}) {
+          conv.call.schedule.num_threads = threads;
+          conv.call.schedule.tile = size;
+          conv.call.schedule.channel_block = size;
+          EXPECT_EQ(conv.run(), expected) << threads << " threads, " << size;
+        }
+    }
+}
+
+TEST(CpuGatherDeterminism, ThreadsDoNotChangeABitOfTheWeightGradient) {
+  Conv conv;
+  const Array gy = randomArray(conv.random, DType::f32, {2, 7, 5, 30});
+  conv.y = nanArray(DType::f32, {7, 5, 9});
+  conv.call.op = DISCO_OP_CONV_WEIGHT_GRAD;
+  conv.call.activation = conv.call.has_bias = 0;
+  conv.call.gy = gy.bytes.data();
+  conv.call.schedule.num_threads = 1;
+  const std::vector<uint8_t> expected = conv.run();
+  for (int threads : {2, 3, 8}) {
+    conv.call.schedule.num_threads = threads;
+    EXPECT_EQ(conv.run(), expected) << threads << " threads";
+  }
+}
+
+/// Rotates the last dimension of `array` to the east.
+Array rotate(const Array &array, int64_t shift) {
+  Array result = array;
+  const int64_t n = array.shape.back();
+  for (int64_t i = 0; i < array.numElements(); ++i)
+    result.set(i / n * n + (i % n + shift) % n, array.at(i));
+  return result;
+}
+
+TEST(CpuGatherDeterminism, ShiftedInputShiftsTheOutputBitForBit) {
+  const int64_t grids[][2] = {{60, 30}, {30, 60}, {34, 34}, {39, 13}, {7, 21}};
+  for (DType dtype : {DType::f32, DType::f16})
+    for (const auto &[nlonIn, nlonOut] : grids)
+      for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST}) {
+        Conv conv(dtype, 5, 7, nlonIn, nlonOut);
+        conv.call.schedule.order = order;
+        conv.run();
+        const Array before = conv.y, x = conv.x;
+        const int64_t lattice = std::min(nlonIn, nlonOut);
+        for (int64_t shift : {int64_t(1), int64_t(5), lattice - 1}) {
+          conv.x = rotate(x, shift * (nlonIn / lattice));
+          conv.call.x = conv.x.bytes.data();
+          conv.run();
+          EXPECT_EQ(conv.y.bytes,
+                    rotate(before, shift * (nlonOut / lattice)).bytes)
+              << nlonIn << " -> " << nlonOut << ", shift " << shift;
+        }
+      }
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+TEST(CpuGather, RowsWithoutTapsAreTheBias) {
+  Conv conv(DType::f32);
+  filter::SphereOperator empty;
+  empty.numBasis = 9;
+  empty.nlatIn = 6;
+  empty.nlonIn = 60;
+  empty.nlatOut = 5;
+  empty.nlonOut = 30;
+  empty.stride = 2;
+  empty.rowOffsets.assign(6, 0);
+  conv.psi = sphereCase(empty, DType::f32);
+  conv.call.psi = conv.psi.tables.view();
+  conv.call.activation = DISCO_ACTIVATION_NONE;
+  for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST}) {
+    conv.call.schedule.order = order;
+    conv.run();
+    for (int64_t i = 0; i < conv.y.numElements(); ++i)
+      ASSERT_EQ(conv.y.at(i), conv.bias.at(i / 150 % 7));
+  }
+}
+
+TEST(CpuGather, EmptyBatchWritesNothing) {
+  Conv conv;
+  conv.call.batch = 0;
+  for (uint8_t byte : conv.run())
+    ASSERT_EQ(byte, 0xff);
+}
+
+TEST(CpuGather, HalvesRoundToNearestEvenAndKeepSpecialValues) {
+  // One tap of value 1: y is x.
+  filter::SphereOperator op;
+  op.numBasis = 1;
+  op.nlatIn = op.nlatOut = 1;
+  op.nlonIn = op.nlonOut = 1 << 16;
+  op.rowOffsets = {0, 1};
+  op.arcs.push_back({0, 0, 1, 0});
+  op.values.push_back(1);
+  const TestPsi psi = sphereCase(op, DType::f32);
+  for (DType dtype : {DType::f16, DType::bf16}) {
+    Array x = *Array::create(dtype, {1, 1, 1, 1 << 16});
+    for (uint32_t bits = 0; bits < 1 << 16; ++bits) {
+      const auto half = static_cast<uint16_t>(bits);
+      std::memcpy(x.bytes.data() + 2 * bits, &half, 2);
+    }
+    Array y = nanArray(dtype, x.shape);
+    disco_kernel_call call =
+        makeKernelCall(DISCO_OP_CONTRACT, psi.tables, dtype);
+    call.batch = call.channels = 1;
+    call.x = x.bytes.data();
+    call.y = y.bytes.data();
+    ASSERT_TRUE(runKernel(*findKernelFamily("cpu_gather"), call));
+    for (int64_t i = 0; i < 1 << 16; ++i) {
+      const double expected = x.at(i), actual = y.at(i);
+      if (std::isnan(expected))
+        ASSERT_TRUE(std::isnan(actual)) << i;
+      else
+        ASSERT_EQ(actual, expected) << i;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+struct Mistake {
+  const char *message;
+  std::function<void(disco_kernel_call &)> make;
+};
+
+TEST(CpuGatherErrors, NumbersThatDoNotFitAreNamed) {
+  const Mistake mistakes[] = {
+      {"expected the call to have 256 bytes, but got 8",
+       [](auto &c) { c.struct_size = 8; }},
+      {"expected the operation to be in [0, 3], but got 4",
+       [](auto &c) { c.op = 4; }},
+      {"expected activation to be in [0, 4], but got 5",
+       [](auto &c) { c.activation = 5; }},
+      {"expected the element type to be a floating-point type, but got i32",
+       [](auto &c) { c.dtype = DISCO_I32; }},
+      {"expected the weight's type to be that of the fields (f32) or f32, but "
+       "got f64",
+       [](auto &c) { c.weight_dtype = DISCO_F64; }},
+      {"expected groups to divide the 5 input and 7 output channels, but got 2",
+       [](auto &c) { c.groups = 2; }},
+      {"expected groups to divide the 5 input and 7 output channels, but got 0",
+       [](auto &c) { c.groups = 0; }},
+      {"expected batch to be in [0, 2147483647], but got -1",
+       [](auto &c) { c.batch = -1; }},
+      {"expected psi's form to be in [0, 3], but got 9",
+       [](auto &c) { c.psi.form = 9; }},
+      {"expected psi's adjoint flag to be in [0, 0], but got 1",
+       [](auto &c) { c.psi.adjoint = 1; }},
+      {"expected psi's number of basis functions to be in [1, 4096], but got 0",
+       [](auto &c) { c.psi.num_basis = 0; }},
+      {"expected one nlon of psi to divide the other, but got 60 and 31",
+       [](auto &c) { c.psi.nlon_out = 31; }},
+      {"expected psi's index type to be i32 or i64, but got f32",
+       [](auto &c) { c.psi.index_dtype = DISCO_F32; }},
+      {"expected a tensor to have at most 2^40 elements, but got "
+       "96636764115 x 360 x 1",
+       [](auto &c) {
+         c.batch = INT32_MAX;
+         c.channels = 5;
+       }}};
+  for (const Mistake &mistake : mistakes) {
+    Conv conv;
+    mistake.make(conv.call);
+    uint64_t bytes = 77;
+    EXPECT_EQ(disco_cpu_gather_workspace_bytes(&conv.call, &bytes),
+              DISCO_INVALID_ARGUMENT);
+    EXPECT_STREQ(disco_last_error(), mistake.message);
+    EXPECT_EQ(bytes, 77u);
+    EXPECT_EQ(disco_cpu_gather_run(&conv.call, nullptr, 0),
+              DISCO_INVALID_ARGUMENT);
+    EXPECT_STREQ(disco_last_error(), mistake.message);
+    for (uint8_t byte : conv.y.bytes)
+      ASSERT_EQ(byte, 0xff);
+  }
+}
+
+TEST(CpuGatherErrors, TablesAndPointersAreCheckedBeforeAnythingIsWritten) {
+  static int32_t offsets[6], arcs[40];
+  const auto tables = [](auto &c) {
+    std::memset(offsets, 0, sizeof offsets);
+    std::memset(arcs, 0, sizeof arcs);
+    for (int i = 1; i < 6; ++i)
+      offsets[i] = 2;
+    arcs[2] = arcs[6] = 3;
+    c.psi.num_arcs = 2;
+    c.psi.num_taps = 3;
+    c.psi.offsets = offsets;
+    c.psi.indices = arcs;
+  };
+  const Mistake mistakes[] = {
+      {"expected x to be a pointer, but got null",
+       [](auto &c) { c.x = nullptr; }},
+      {"expected weight to be a pointer, but got null",
+       [](auto &c) { c.weight = nullptr; }},
+      {"expected bias to be a pointer, but got null",
+       [](auto &c) { c.bias = nullptr; }},
+      {"expected y to be a pointer, but got null",
+       [](auto &c) { c.y = nullptr; }},
+      {"expected psi's offsets to be a pointer, but got null",
+       [](auto &c) { c.psi.offsets = nullptr; }},
+      {"expected psi's offset 1 to be in [0, 2], but got 3",
+       [](auto &) { offsets[1] = 3; }},
+      {"expected psi's last offset to be 2, but got 1",
+       [](auto &) { std::fill_n(offsets + 1, 5, 1); }},
+      {"expected the latitude of psi's arc 1 to be in [0, 5], but got 6",
+       [](auto &) { arcs[4] = 6; }},
+      {"expected the latitude of psi's arc 1 to be in [2, 5], but got 1",
+       [](auto &) {
+         arcs[0] = 2;
+         arcs[4] = 1;
+       }},
+      {"expected the start of psi's arc 0 to be in [0, 59], but got -1",
+       [](auto &) { arcs[1] = -1; }},
+      {"expected the length of psi's arc 0 to be in [0, 60], but got 61",
+       [](auto &) { arcs[2] = 61; }},
+      {"expected the value offset of psi's arc 0 to be in [0, 0], but got 1",
+       [](auto &) { arcs[3] = 1; }}};
+  for (const Mistake &mistake : mistakes) {
+    Conv conv;
+    tables(conv.call);
+    mistake.make(conv.call);
+    EXPECT_EQ(runKernel(*findKernelFamily("cpu_gather"), conv.call).message(),
+              mistake.message);
+    for (uint8_t byte : conv.y.bytes)
+      ASSERT_EQ(byte, 0xff);
+  }
+}
+
+TEST(CpuGatherErrors, PointIndicesOutOfRangeAreNamed) {
+  std::mt19937 random(3);
+  Array index = *Array::create(DType::i32, {4, 2});
+  Array bins = *Array::create(DType::i32, {4, 2});
+  const Array x = randomArray(random, DType::f32, {1, 3, 9});
+  Array y = nanArray(DType::f32, {1, 3, 2, 4});
+  const auto run = [&] {
+    const PsiTables psi = PsiTables::fromOneHot(9, 4, index, bins, 2, false);
+    disco_kernel_call call = makeKernelCall(DISCO_OP_CONTRACT, psi, DType::f32);
+    call.batch = 1;
+    call.channels = 3;
+    call.x = x.bytes.data();
+    call.y = y.bytes.data();
+    return runKernel(*findKernelFamily("cpu_gather"), call).message();
+  };
+  index.set(5, 9); // padding
+  EXPECT_EQ(run(), "");
+  index.set(5, 10);
+  EXPECT_EQ(run(), "expected psi's index 5 to be in [0, 9], but got 10");
+  index.set(5, -1);
+  EXPECT_EQ(run(), "expected psi's index 5 to be in [0, 9], but got -1");
+  index.set(5, 0);
+  bins.set(3, 2);
+  EXPECT_EQ(run(), "expected psi's bin 3 to be in [0, 1], but got 2");
+}
+
+TEST(CpuGatherErrors, WorkspaceThatDoesNotFitIsRefused) {
+  Conv conv;
+  uint64_t bytes;
+  ASSERT_EQ(disco_cpu_gather_workspace_bytes(&conv.call, &bytes), DISCO_OK);
+  AlignedMemory memory(bytes + 64);
+  EXPECT_EQ(disco_cpu_gather_run(&conv.call, memory.get(), bytes - 1),
+            DISCO_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(disco_last_error()),
+            "expected workspace to have at least " + std::to_string(bytes) +
+                " bytes, but got " + std::to_string(bytes - 1));
+  EXPECT_EQ(disco_cpu_gather_run(&conv.call, nullptr, bytes),
+            DISCO_INVALID_ARGUMENT);
+  EXPECT_EQ(disco_cpu_gather_run(&conv.call,
+                                 static_cast<char *>(memory.get()) + 8, bytes),
+            DISCO_INVALID_ARGUMENT);
+  for (uint8_t byte : conv.y.bytes)
+    ASSERT_EQ(byte, 0xff);
+}
+
+TEST(CpuGatherErrors, HugeProblemsOverflowNothing) {
+  Conv conv;
+  conv.call.channels = conv.call.out_channels = 1 << 17;
+  conv.call.batch = 1;
+  conv.call.schedule.num_threads = 256;
+  conv.call.schedule.tile = conv.call.schedule.channel_block = INT32_MAX;
+  uint64_t bytes = 0;
+  if (disco_cpu_gather_workspace_bytes(&conv.call, &bytes) == DISCO_OK) {
+    EXPECT_GT(bytes, uint64_t(1) << 37);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+TEST(CpuGatherThreads, ManyRunsAtOnceAllGiveTheSameResult) {
+  constexpr int numThreads = 8, runs = 10000 / numThreads;
+  Conv conv(DType::f32, 2, 3, 24, 12);
+  conv.call.schedule.num_threads = 2;
+  const std::vector<uint8_t> expected = conv.run();
+  uint64_t bytes;
+  ASSERT_EQ(disco_cpu_gather_workspace_bytes(&conv.call, &bytes), DISCO_OK);
+  std::atomic<int> right{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < numThreads; ++i)
+    threads.emplace_back([&] {
+      AlignedMemory workspace(bytes);
+      disco_kernel_call call = conv.call;
+      std::vector<uint8_t> y(expected.size());
+      call.y = y.data();
+      for (int run = 0; run < runs; ++run) {
+        std::fill(y.begin(), y.end(), uint8_t(0xff));
+        if (disco_cpu_gather_run(&call, workspace.get(), bytes) == DISCO_OK &&
+            y == expected)
+          ++right;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(right, numThreads * runs);
+}
+
+} // namespace

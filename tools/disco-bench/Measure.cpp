@@ -1,0 +1,188 @@
+//===- Measure.cpp - running and timing -----------------------------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Measure.h"
+
+#include "disco/Support/Parallel.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+namespace disco::bench {
+
+/// A hash of `i`.
+static uint64_t scramble(uint64_t i) {
+  i = (i + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
+  return (i ^ i >> 29) * 0x94d049bb133111eb >> 40;
+}
+
+/// An array of (n - 128) * scale with pseudo-random bytes n.
+static Result<Array> fillArray(DType dtype, std::vector<int64_t> shape,
+                               double scale, uint64_t seed) {
+  Result<Array> array = Array::create(dtype, std::move(shape));
+  if (!array)
+    return array;
+  const size_t size = sizeOf(dtype);
+  std::vector<uint8_t> values(256 * size);
+  for (int n = 0; n < 256; ++n)
+    storeFromDouble(values.data(), dtype, n, (n - 128) * scale);
+  const int64_t count = array->numElements();
+  constexpr int64_t chunk = 1 << 16;
+  parallelFor((count + chunk - 1) / chunk, 1, [&](int64_t block) {
+    const int64_t end = std::min(count, (block + 1) * chunk);
+    for (int64_t i = block * chunk; i < end; ++i)
+      std::memcpy(array->bytes.data() + i * size,
+                  values.data() + (scramble(seed + i) & 255) * size, size);
+  });
+  return array;
+}
+
+Result<Operands> makeOperands(const Work &work, DType dtype) {
+  Operands operands;
+  const struct {
+    Array &array;
+    const std::vector<int64_t> &shape;
+    double scale;
+  } all[] = {{operands.x, work.xShape, 1.0 / 64},
+             {operands.gy, work.gyShape, 1.0 / 64},
+             {operands.weight, work.weightShape, 1.0 / 1024}};
+  uint64_t seed = 1;
+  for (const auto &one : all) {
+    seed += uint64_t(1) << 40;
+    if (one.shape.empty())
+      continue;
+    Result<Array> array = fillArray(dtype, one.shape, one.scale, seed);
+    if (!array)
+      return array.error();
+    one.array = std::move(*array);
+  }
+  Result<Array> y = Array::create(dtype, work.yShape);
+  if (!y)
+    return y.error();
+  operands.y = std::move(*y);
+  std::fill(operands.y.bytes.begin(), operands.y.bytes.end(), uint8_t(0xff));
+  return operands;
+}
+
+static disco_kernel_call makeCall(const Work &work, const Settings &settings,
+                                  Operands &operands) {
+  disco_kernel_call call =
+      makeKernelCall(work.op, *work.tables, settings.dtype);
+  const bool mixes = work.op >= DISCO_OP_CONV;
+  call.batch = work.batch;
+  call.channels = work.channels;
+  call.out_channels = mixes ? work.outChannels : 0;
+  call.groups = work.groups;
+  call.transpose_weight = work.transposeWeight;
+  call.schedule.order = mixes ? work.order : 0;
+  call.schedule.num_threads = settings.threads;
+  call.schedule.tile = settings.tile;
+  call.schedule.channel_block = settings.channelBlock;
+  call.x = operands.x.bytes.data();
+  call.gy = operands.gy.bytes.data();
+  call.weight = operands.weight.bytes.data();
+  call.y = operands.y.bytes.data();
+  return call;
+}
+
+/// Runs the call and appends its times.
+static Status runTimed(const KernelFamily &family,
+                       const disco_kernel_call &call,
+                       const AlignedMemory &workspace, Times &times) {
+  const auto start = std::chrono::steady_clock::now();
+  const double cpu = processCpuMs();
+  if (family.run(&call, workspace.get(), workspace.size()) != DISCO_OK)
+    return Error{disco_last_error()};
+  times.cpu.push_back(processCpuMs() - cpu);
+  const std::chrono::duration<double, std::milli> wall =
+      std::chrono::steady_clock::now() - start;
+  times.wall.push_back(wall.count());
+  return {};
+}
+
+static Status runAll(const KernelFamily &family, const disco_kernel_call &call,
+                     int warmUps, int repeats, Measurement &result) {
+  if (family.workspaceBytes(&call, &result.workspace) != DISCO_OK)
+    return Error{disco_last_error()};
+  const AlignedMemory workspace(result.workspace);
+  if (result.workspace > 0 && !workspace.get())
+    return Error{"expected " + std::to_string(result.workspace) +
+                 " bytes of workspace, but there is no memory"};
+  for (int i = 0; i < warmUps + repeats; ++i) {
+    if (i == warmUps)
+      result.times = {};
+    if (Status s = runTimed(family, call, workspace, result.times); !s)
+      return s;
+  }
+  std::sort(result.times.wall.begin(), result.times.wall.end());
+  std::sort(result.times.cpu.begin(), result.times.cpu.end());
+  return {};
+}
+
+/// The relative L2 difference to the result in f32.
+static Result<double> compareWithF32(const KernelFamily &family,
+                                     const Work &work, Settings settings,
+                                     const Array &y) {
+  settings.dtype = DType::f32;
+  Result<Operands> operands = makeOperands(work, DType::f32);
+  if (!operands)
+    return operands.error();
+  const disco_kernel_call call = makeCall(work, settings, *operands);
+  if (Status s = runKernel(family, call); !s)
+    return s.error();
+  double error = 0, norm = 0;
+  for (int64_t i = 0; i < y.numElements(); ++i) {
+    const double expected = operands->y.at(i);
+    error += (y.at(i) - expected) * (y.at(i) - expected);
+    norm += expected * expected;
+  }
+  return norm > 0 ? std::sqrt(error / norm) : error;
+}
+
+Result<Measurement> measure(const KernelFamily &family, const NamedLayer &layer,
+                            const LayerPsi &psi, const Settings &settings,
+                            const Machine &machine, int warmUps, int repeats) {
+  Measurement result;
+  result.problem = layer.name;
+  result.family = family.name;
+  result.settings = settings;
+  result.clock = machine.clock;
+  result.work = makeWork(layer, psi, settings);
+  const Work &work = result.work;
+  Result<Operands> operands = makeOperands(work, settings.dtype);
+  if (!operands)
+    return operands.error();
+  const disco_kernel_call call = makeCall(work, settings, *operands);
+  if (Status s = runAll(family, call, warmUps, repeats, result); !s)
+    return s.error();
+  result.accuracy = checkResult(work, *operands, settings.dtype);
+  if (settings.dtype == DType::f16 || settings.dtype == DType::bf16) {
+    Result<double> difference =
+        compareWithF32(family, work, settings, operands->y);
+    if (!difference)
+      return difference.error();
+    result.accuracy.againstF32 = *difference;
+  }
+  const double copyMs = work.bytes / machine.copyGbs / 1e6;
+  const double flop = work.filterFlop + work.mixFlop;
+  result.boundMs = std::max(copyMs, flop / machine.fmaGflops / 1e6);
+  // Taps with K > 1 features are limited by FMA, sums over k by loads, of which
+  // half cross a cache line.
+  const bool sums =
+      work.op == DISCO_OP_CONTRACT_SUM ||
+      (work.op == DISCO_OP_CONV && work.order == DISCO_WEIGHT_FIRST);
+  const double filterRate = (sums ? 0.6 : 0.85) * machine.fmaGflops;
+  result.predictedMs =
+      std::max(copyMs, work.filterFlop / filterRate / 1e6 +
+                           work.mixFlop / machine.gemmGflops / 1e6);
+  return result;
+}
+
+} // namespace disco::bench

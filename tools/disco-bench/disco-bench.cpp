@@ -1,0 +1,368 @@
+//===- disco-bench.cpp - measures kernels and checks their answers --------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+
+#include "disco/Support/AtomicFile.h"
+#include "disco/Support/Progress.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <thread>
+
+using namespace disco;
+using namespace disco::bench;
+
+static const char *const usage =
+    "usage: disco-bench [problem...] [options]\n"
+    "  --list                print the problems\n"
+    "  --family F            default cpu_gather\n"
+    "  --direction D,...     contract, contract_sum, conv, input_grad, "
+    "weight_grad; default conv\n"
+    "  --dtype T,...         f64, f32, f16, bf16; default f32\n"
+    "  --batch N,...         default 1\n"
+    "  --threads N,...       default: all processors\n"
+    "  --order O             filter_first or weight_first; default: the "
+    "cheaper\n"
+    "  --tile N, --channel-block N  the schedule; default: the family's\n"
+    "  --warm-up N           runs before the first measured one; default 1\n"
+    "  --repeat N            measured runs; default 5\n"
+    "  --clock wall|cpu      what is quoted: cpu is the processor time divided "
+    "by the threads, for a machine that is shared; default wall\n"
+    "  --json                one line of JSON for each measurement\n"
+    "  --page FILE           also write a page in Markdown\n"
+    "Exit status: 0, 1 after an error or a wrong answer, 2 for wrong usage.\n";
+
+namespace {
+
+struct Options {
+  std::vector<const NamedLayer *> layers;
+  std::vector<Direction> directions{Direction::conv};
+  std::vector<DType> dtypes{DType::f32};
+  std::vector<int64_t> batches{1}, threads;
+  const KernelFamily *family = findKernelFamily("cpu_gather");
+  std::optional<int32_t> order;
+  int64_t tile = 0, channelBlock = 0;
+  int warmUps = 1, repeats = 5;
+  Clock clock = Clock::wall;
+  bool json = false, list = false;
+  std::string page, command = "disco-bench";
+};
+
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+Result<int64_t> parseNumber(std::string_view option, std::string_view text,
+                            int64_t low) {
+  int64_t value = 0;
+  const auto [end, code] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size() || value < low ||
+      value > INT32_MAX)
+    return Error{"expected " + std::string(option) + " to be a number from " +
+                 std::to_string(low) + " on, but got '" + std::string(text) +
+                 "'"};
+  return value;
+}
+
+Status parseNumbers(std::string_view option, std::string_view text,
+                    std::vector<int64_t> &values) {
+  values.clear();
+  for (std::string_view part : split(text)) {
+    Result<int64_t> value = parseNumber(option, part, 1);
+    if (!value)
+      return value.error();
+    values.push_back(*value);
+  }
+  return {};
+}
+
+/// Parses names by `parse`, which returns an optional.
+template <typename T, typename Parse>
+Status parseNames(std::string_view option, std::string_view text,
+                  const char *known, Parse &&parse, std::vector<T> &values) {
+  values.clear();
+  for (std::string_view part : split(text)) {
+    const std::optional<T> value = parse(part);
+    if (!value)
+      return Error{"expected " + std::string(option) + " to be one of " +
+                   known + ", but got '" + std::string(part) + "'"};
+    values.push_back(*value);
+  }
+  return {};
+}
+
+Status parseOption(std::string_view option, std::string_view value,
+                   Options &options) {
+  if (option == "--direction")
+    return parseNames(option, value,
+                      "contract, contract_sum, conv, input_grad, weight_grad",
+                      parseDirection, options.directions);
+  if (option == "--dtype")
+    return parseNames(
+        option, value, "f64, f32, f16, bf16",
+        [](std::string_view name) {
+          const std::optional<DType> dtype = parseDType(name);
+          return dtype && isFloat(*dtype) ? dtype : std::nullopt;
+        },
+        options.dtypes);
+  if (option == "--batch")
+    return parseNumbers(option, value, options.batches);
+  if (option == "--threads")
+    return parseNumbers(option, value, options.threads);
+  if (option == "--family") {
+    options.family = findKernelFamily(value);
+    if (!options.family)
+      return Error{"expected --family to be one with kernels in the runtime "
+                   "(cpu_gather), but got '" +
+                   std::string(value) + "'"};
+    return {};
+  }
+  if (option == "--clock") {
+    std::vector<Clock> clock;
+    Status s = parseNames(
+        option, value, "wall, cpu",
+        [](std::string_view name) -> std::optional<Clock> {
+          if (name == "wall")
+            return Clock::wall;
+          return name == "cpu" ? std::optional(Clock::cpu) : std::nullopt;
+        },
+        clock);
+    if (s)
+      options.clock = clock.front();
+    return s;
+  }
+  if (option == "--page") {
+    options.page = value;
+    return {};
+  }
+  if (option == "--order") {
+    std::vector<int32_t> order;
+    Status s = parseNames(
+        option, value, "filter_first, weight_first",
+        [](std::string_view name) -> std::optional<int32_t> {
+          if (name == "filter_first")
+            return DISCO_FILTER_FIRST;
+          if (name == "weight_first")
+            return DISCO_WEIGHT_FIRST;
+          return std::nullopt;
+        },
+        order);
+    if (s)
+      options.order = order.front();
+    return s;
+  }
+  Result<int64_t> number =
+      parseNumber(option, value, option == "--repeat" ? 1 : 0);
+  if (!number)
+    return number.error();
+  if (option == "--tile")
+    options.tile = *number;
+  else if (option == "--channel-block")
+    options.channelBlock = *number;
+  else if (option == "--repeat")
+    options.repeats = static_cast<int>(*number);
+  else
+    options.warmUps = static_cast<int>(*number);
+  return {};
+}
+
+Result<Options> parseArguments(int argc, char **argv) {
+  static constexpr std::string_view withValue[] = {
+      "--family",  "--direction", "--dtype", "--batch",
+      "--threads", "--order",     "--tile",  "--channel-block",
+      "--warm-up", "--repeat",    "--page",  "--clock"};
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    options.command += " " + std::string(argument);
+    if (argument == "--json") {
+      options.json = true;
+    } else if (argument == "--list") {
+      options.list = true;
+    } else if (std::find(std::begin(withValue), std::end(withValue),
+                         argument) != std::end(withValue)) {
+      if (++i == argc)
+        return Error{"expected a value after " + std::string(argument)};
+      options.command += " " + std::string(argv[i]);
+      if (Status s = parseOption(argument, argv[i], options); !s)
+        return s.error();
+    } else if (!argument.empty() && argument[0] == '-') {
+      return Error{"unknown option " + std::string(argument)};
+    } else {
+      const auto &layers = namedLayers();
+      const auto layer =
+          std::find_if(layers.begin(), layers.end(),
+                       [&](const NamedLayer &l) { return l.name == argument; });
+      if (layer == layers.end())
+        return Error{"unknown problem '" + std::string(argument) +
+                     "', see --list"};
+      options.layers.push_back(&*layer);
+    }
+  }
+  if (options.threads.empty())
+    options.threads.push_back(
+        std::max(1u, std::thread::hardware_concurrency()));
+  if (options.layers.empty() && !options.list)
+    return Error{"expected at least one problem, see --list"};
+  return options;
+}
+
+void printList() {
+  for (const NamedLayer &layer : namedLayers()) {
+    std::printf("%-13s %lld -> %lld channels, groups %lld, ",
+                layer.name.c_str(), static_cast<long long>(layer.channels),
+                static_cast<long long>(layer.outChannels),
+                static_cast<long long>(layer.groups));
+    if (layer.filter.empty())
+      std::printf("%lld nearest of %lld points at %lld points, K %lld\n",
+                  static_cast<long long>(layer.degree),
+                  static_cast<long long>(layer.numIn),
+                  static_cast<long long>(layer.numOut),
+                  static_cast<long long>(layer.numBasis));
+    else
+      std::printf("%s\n", layer.filter.c_str());
+  }
+}
+
+/// Machines by (threads, whether sums are f64).
+class Bench {
+public:
+  explicit Bench(const Options &options) : options(options) {}
+
+  Status run() {
+    for (const NamedLayer *layer : options.layers)
+      for (DType dtype : options.dtypes) {
+        Result<LayerPsi> psi = buildPsi(*layer, dtype);
+        if (!psi)
+          return Error{layer->name + ": " + psi.message()};
+        if (Status s = runLayer(*layer, *psi, dtype); !s)
+          return Error{layer->name + ": " + s.message()};
+      }
+    return {};
+  }
+
+  Status writePage() const {
+    std::vector<Machine> all;
+    for (const auto &entry : machines)
+      if (!entry.first.second)
+        all.push_back(entry.second);
+    Result<AtomicFile> file = AtomicFile::create(options.page);
+    if (!file)
+      return file.error();
+    if (Status s = file->write(toPage(all, results, options.command)); !s)
+      return s;
+    return file->commit();
+  }
+
+  bool allRight() const {
+    return std::all_of(results.begin(), results.end(),
+                       [](const Measurement &m) { return m.accuracy.ok; });
+  }
+
+private:
+  Status runLayer(const NamedLayer &layer, const LayerPsi &psi, DType dtype) {
+    Settings settings;
+    settings.dtype = dtype;
+    settings.order = options.order;
+    settings.tile = options.tile;
+    settings.channelBlock = options.channelBlock;
+    for (Direction direction : options.directions)
+      for (int64_t batch : options.batches)
+        for (int64_t threads : options.threads) {
+          settings.direction = direction;
+          settings.batch = batch;
+          settings.threads = static_cast<int>(threads);
+          const Machine &machine = machineFor(settings.threads, dtype);
+          Result<Measurement> result =
+              measure(*options.family, layer, psi, settings, machine,
+                      options.warmUps, options.repeats);
+          if (!result)
+            return result.error();
+          print(*result, machine);
+          results.push_back(std::move(*result));
+          // psi does not outlive the layer.
+          results.back().work.psi = nullptr;
+          results.back().work.tables = nullptr;
+        }
+    return {};
+  }
+
+  const Machine &machineFor(int threads, DType dtype) {
+    const std::pair<int, bool> key(threads, dtype == DType::f64);
+    const auto known = machines.find(key);
+    if (known != machines.end())
+      return known->second;
+    const Progress progress("measuring the machine");
+    const Machine &machine = machines[key] =
+        measureMachine(threads, key.second, options.clock);
+    if (options.json)
+      std::printf("%s\n", toJson(machine).c_str());
+    else
+      std::printf("# %s, %s, %d threads%s: copy %.1f GB/s, FMA %.0f GFLOP/s, "
+                  "matrix product %.0f GFLOP/s\n",
+                  machine.processor.c_str(), machine.isa.c_str(), threads,
+                  key.second ? ", f64" : "", machine.copyGbs, machine.fmaGflops,
+                  machine.gemmGflops);
+    return machine;
+  }
+
+  void print(const Measurement &result, const Machine &machine) {
+    if (options.json) {
+      std::printf("%s\n", toJson(result, machine).c_str());
+    } else {
+      if (results.empty())
+        std::printf("%s\n", tableHeader().c_str());
+      std::printf("%s\n", toTableLine(result).c_str());
+    }
+    std::fflush(stdout);
+  }
+
+  const Options &options;
+  std::map<std::pair<int, bool>, Machine> machines;
+  std::vector<Measurement> results;
+};
+
+int fail(const std::string &message, int code) {
+  std::fprintf(stderr, "disco-bench: error: %s\n", message.c_str());
+  return code;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc > 1 &&
+      (!std::strcmp(argv[1], "--help") || !std::strcmp(argv[1], "-h"))) {
+    std::fputs(usage, stdout);
+    return 0;
+  }
+  Result<Options> options = parseArguments(argc, argv);
+  if (!options)
+    return fail(options.message(), 2);
+  if (options->list) {
+    printList();
+    return 0;
+  }
+  Bench bench(*options);
+  if (Status s = bench.run(); !s)
+    return fail(s.message(), 1);
+  if (!options->page.empty())
+    if (Status s = bench.writePage(); !s)
+      return fail(s.message(), 1);
+  return bench.allRight() ? 0 : fail("a result is wrong", 1);
+}
