@@ -215,7 +215,7 @@ private:
     if (!family)
       return std::nullopt;
     return KernelLayer(*family, psi, options.groups, data.field,
-                       data.parameters);
+                       data.weightType);
   }
 
   Result<Tensor> forward() {

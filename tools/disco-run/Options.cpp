@@ -8,6 +8,8 @@
 
 #include "Options.h"
 
+#include "disco/Runtime/KernelCall.h"
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -93,7 +95,6 @@ Status setFamily(Options &options, const std::string &name) {
   if (AVAILABILITY)                                                            \
     known += (known.empty() ? "" : ", ") + std::string(#NAME);
 #include "disco/KernelFamilies.def"
-#include "disco/Runtime/KernelCall.h"
   return Error{"unknown kernel family '" + name + "', known are: " + known};
 }
 
