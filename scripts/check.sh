@@ -96,13 +96,16 @@ step "build" scripts/build.sh release all disco-test-depends
 [ "$failed" -eq 0 ] || finish
 say "tests"
 run_lit build
-step "build with sanitizers" scripts/build.sh asan all disco-test-depends
-if [ "$failed" -eq 0 ]; then
+say "build with sanitizers"
+if scripts/build.sh asan all disco-test-depends; then
+  pass
   say "tests with sanitizers"
   run_lit build-asan
   for fuzzer in build-asan/bin/*-fuzzer; do
     step "$(basename "$fuzzer")" check_fuzz "$(basename "$fuzzer")"
   done
+else
+  fail "build with sanitizers"
 fi
 [ "$tidy" -eq 0 ] || step "clang-tidy on changed files" check_tidy
 say "done"

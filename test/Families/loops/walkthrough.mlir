@@ -1,3 +1,4 @@
+// REQUIRES: compiler
 // RUN: disco-opt %s --disco-select-kernel="target=avx2 include-planned force-family=loops" --disco-explain="include-planned output=%t.md" -o /dev/null
 // RUN: FileCheck %s --input-file=%t.md
 
