@@ -12,6 +12,9 @@ config.test_exec_root = os.path.join(config.disco_binary_dir, "test")
 # What a test may need: the compiler (absent from runtime-only builds).
 if config.has_compiler:
     config.available_features.add("compiler")
+# Benchmarks take minutes under sanitizers; the unit tests run their kernels.
+if config.sanitize:
+    config.available_features.add("sanitized")
 
 config.environment["PATH"] = os.pathsep.join(
     [
