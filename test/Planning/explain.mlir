@@ -5,10 +5,16 @@
 // RUN: FileCheck %s --check-prefix=JSON --input-file=%t.json
 // RUN: disco-opt %s --disco-select-kernel --disco-explain -o /dev/null 2>&1 | FileCheck %s
 // RUN: not disco-opt %s --disco-explain 2>&1 | FileCheck %s --check-prefix=UNPLANNED
+// RUN: disco-opt %s --disco-select-kernel --disco-explain=kernel=loops -o /dev/null 2>&1 | FileCheck %s
+// RUN: not disco-opt %s --disco-select-kernel --disco-explain=kernel=disco_cpu_gather_run 2>&1 | FileCheck %s --check-prefix=KERNEL
+// RUN: disco-opt %s --disco-select-kernel="include-planned force-family=cpu_gather" --disco-explain="include-planned kernel=disco_cpu_gather_run" -o /dev/null 2>&1 | FileCheck %s --check-prefix=SYMBOL
 // RUN: not disco-opt %s --disco-select-kernel --disco-explain=format=html 2>&1 | FileCheck %s --check-prefix=FORMAT
 // RUN: not disco-opt %s --disco-select-kernel --disco-explain=output=%t.none/page.md 2>&1 | FileCheck %s --check-prefix=FILE
 
 // UNPLANNED: error: 'builtin.module' op expected at least 1 operation with a plan, but got 0: run disco-select-kernel first{{$}}
+// KERNEL: error: 'builtin.module' op expected an operation with a plan to run the kernel disco_cpu_gather_run, but got none of {{[0-9]+$}}
+// SYMBOL: | kernel symbol | disco_cpu_gather_run | exact |{{$}}
+// SYMBOL: - @layer -> disco_cpu_gather_run (lib/Runtime/CPU/CpuGather/CpuGather.cpp:{{[0-9]+}}){{$}}
 // FORMAT: error: 'builtin.module' op expected format to be md or json, but got html{{$}}
 // FILE: error: 'builtin.module' op expected to write {{.*}}.none/page.md, but got: No such file or directory{{$}}
 
@@ -16,6 +22,7 @@
 // CHECK:      | what | value | from |{{$}}
 // CHECK:      |---|---|---|{{$}}
 // CHECK:      | kernel family | loops | exact |{{$}}
+// CHECK:      | kernel symbol | none | exact |{{$}}
 // CHECK:      | provider | generated for the host | exact |{{$}}
 // CHECK:      | order | filter_first | exact |{{$}}
 // CHECK:      | file | lib/Transforms/Lowering/Families/Loops.cpp:{{[0-9]+}} | exact |{{$}}

@@ -47,6 +47,9 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   c.l2Bytes = c.dramReadBytes + c.dramWriteBytes;
   Work work;
   work.fmaDType = dtypeOf(p);
+  // Sums are kept in order: an addition waits for the one before it.
+  work.chainSeconds = mults * target[TargetField::add_latency_clocks] /
+                      (1e9 * target[TargetField::clock_ghz]);
   // Each multiply-add occupies a whole vector unit.
   work.fmaFlop =
       c.usefulFlop * target[TargetField::vector_bytes] / accumulatorBytes(p);

@@ -57,4 +57,10 @@ def Disco_Activation : Disco_Enum<"Activation", "pointwise function of an epilog
   I32EnumAttrCase<"gelu_tanh", 3>,
   I32EnumAttrCase<"silu", 4>]>;
 
+// Values as DISCO_PRECISION_IEEE, ... of disco/ABI/Problem.h.
+def Disco_Precision : Disco_Enum<"Precision", "what f32 products may be replaced by", [
+  I32EnumAttrCase<"ieee", 0>,
+  I32EnumAttrCase<"tf32", 1>,
+  I32EnumAttrCase<"bf16x3", 2>]>;
+
 #endif // DISCO_DIALECT_DISCO_DISCOENUMS_TD
