@@ -38,7 +38,8 @@ std::optional<RuleFailure> planning::checkExtents(const Problem &p,
                        "32-bit indices, but got " +
                        text(plane),
                    channels > 1
-                       ? "use csr_gather, whose planes hold one channel"
+                       ? "use csr_gather or kpacked_wgmma, whose "
+                         "planes hold one channel"
                        : "use loops, which indexes with 64 bits, or shard the "
                          "grid");
   const double values = real(p.filter.taps) * real(p.num_basis);

@@ -28,7 +28,7 @@
 // CHECK:      | file | lib/Transforms/Lowering/Families/Loops.cpp:{{[0-9]+}} | exact |{{$}}
 // CHECK:      | target | avx2 (x86-64-v3) | exact |{{$}}
 // CHECK:      | predicted time | {{.+}} | model |{{$}}
-// CHECK:      | bound by | issue | model |{{$}}
+// CHECK:      | bound by | latency | model |{{$}}
 // CHECK:      ## 1. Overview{{$}}
 // CHECK:      - conv[b,o,n] = sum over c, k: w[o,c,k] * (sum over taps t of n: v[t,k] * x[b,c,m(t)]){{$}}
 // CHECK:      - psi: #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, norm = nodal, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>{{$}}
@@ -47,7 +47,7 @@
 // CHECK:      ## 2. Host side{{$}}
 // CHECK:      ### Why this family{{$}}
 // CHECK:      - the plan is what selection chooses{{$}}
-// CHECK:      - rejected: loops, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by issue{{$}}
+// CHECK:      - rejected: loops, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by latency{{$}}
 // CHECK:      - rejected: cpu_gather: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
 // CHECK:      - rejected: csr_gather: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
 // CHECK:      - rejected: kpacked_wgmma: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
@@ -83,7 +83,7 @@
 // CHECK:      x, psi, W{{$}}
 // CHECK:      |  82.4 kB read{{$}}
 // CHECK:      v{{$}}
-// CHECK:      [loops]  {{[0-9.]+}} us, issue{{$}}
+// CHECK:      [loops]  {{[0-9.]+}} us, latency{{$}}
 // CHECK:      |  86.0 kB written{{$}}
 // CHECK:      v{{$}}
 // CHECK:      y{{$}}
@@ -92,7 +92,7 @@
 // CHECK:      | what | value | from |{{$}}
 // CHECK:      |---|---|---|{{$}}
 // CHECK:      | predicted time | {{.+}} | model |{{$}}
-// CHECK:      | bound by | issue | model |{{$}}
+// CHECK:      | bound by | latency | model |{{$}}
 // CHECK:      | time over that of the next bound | {{.+}} | model |{{$}}
 // CHECK:      ### Counts of loops{{$}}
 // CHECK:      | what | value | from |{{$}}

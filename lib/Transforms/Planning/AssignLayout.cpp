@@ -371,16 +371,20 @@ void LayoutRewriter::rebuildElementwise(Operation *op, Layout layout) {
   for (OpOperand &use : op->getOpOperands()) {
     if (isInit(use))
       continue;
-    auto type = dyn_cast<RankedTensorType>(use.get().getType());
-    auto splat = dyn_cast_or_null<SplatElementsAttr>(getConstant(use.get()));
-    if (splat && isActivation(type)) {
-      auto constant = splat.resizeSplat(getPhysicalType(type, layout));
-      operands.push_back(
-          arith::ConstantOp::create(builder, op->getLoc(), constant));
+    if (!isActivation(use.get().getType())) {
+      // Vectors of channels and scalars change their layout with the op.
+      operands.push_back(use.get());
       continue;
     }
-    // Channel vectors and scalars change their layout with the op.
-    operands.push_back(isActivation(type) ? get(use.get(), layout) : use.get());
+    auto type = cast<RankedTensorType>(use.get().getType());
+    auto splat = dyn_cast_or_null<SplatElementsAttr>(getConstant(use.get()));
+    if (!splat) {
+      operands.push_back(get(use.get(), layout));
+      continue;
+    }
+    auto constant = splat.resizeSplat(getPhysicalType(type, layout));
+    operands.push_back(
+        arith::ConstantOp::create(builder, op->getLoc(), constant));
   }
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   replace(op, 0,

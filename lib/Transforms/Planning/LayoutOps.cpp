@@ -261,8 +261,7 @@ static Value packChannels(OpBuilder &builder, Location loc, Value vector) {
   int64_t channels = type.getDimSize(0);
   Value dest = tensor::EmptyOp::create(
       builder, loc,
-      RankedTensorType::get({llvm::divideCeil(channels, 8), 8},
-                            type.getElementType()),
+      RankedTensorType::get({(channels + 7) / 8, 8}, type.getElementType()),
       ValueRange{});
   std::optional<Value> zero;
   if (channels % 8 != 0)

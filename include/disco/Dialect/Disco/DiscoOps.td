@@ -199,6 +199,8 @@ def Disco_ContractSumOp : Disco_MapOp<"contract_sum"> {
 }
 
 def Disco_ConvOp : Disco_MapOp<"conv", [AttrSizedOperandSegments]> {
+  // Bytecode of version 1 has no precision.
+  let useCustomPropertiesEncoding = 1;
   let summary = "a filter convolution layer";
   let description = [{
     ```mlir
@@ -260,6 +262,8 @@ def Disco_ConvOp : Disco_MapOp<"conv", [AttrSizedOperandSegments]> {
 }
 
 def Disco_ConvWeightGradOp : Disco_ContractionOp<"conv_weight_grad"> {
+  // Bytecode of version 1 has neither precision nor deterministic.
+  let useCustomPropertiesEncoding = 1;
   let summary = "the gradient of a conv's weight and bias";
   let description = [{
     ```mlir

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BytecodeVersion.h"
 #include "disco/Dialect/Disco/Disco.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -569,6 +570,75 @@ LogicalResult ConvWeightGradOp::verify() {
     return emitOpError() << "expected the bias gradient to have shape "
                          << channels << ", but got " << biasGrad;
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Bytecode: the attributes in the order of their names, version 2's last
+//===----------------------------------------------------------------------===//
+
+// Segment sizes became native in version 6 of MLIR's encoding.
+static constexpr uint64_t nativeSegmentSizes = 6;
+
+LogicalResult ConvOp::readProperties(DialectBytecodeReader &reader,
+                                     OperationState &state) {
+  auto &prop = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(prop.activation)) ||
+      failed(reader.readOptionalAttribute(prop.groups)))
+    return failure();
+  MutableArrayRef<int32_t> sizes(prop.operandSegmentSizes);
+  bool isNative = reader.getBytecodeVersion() >= nativeSegmentSizes;
+  if (!isNative) {
+    DenseI32ArrayAttr attr;
+    if (failed(reader.readAttribute(attr)))
+      return failure();
+    if (attr.size() > static_cast<int64_t>(sizes.size()))
+      return reader.emitError("size mismatch for operand/result_segment_size");
+    llvm::copy(attr.asArrayRef(), sizes.begin());
+  }
+  if (failed(reader.readOptionalAttribute(prop.plan)) ||
+      failed(reader.readOptionalAttribute(prop.storage)) ||
+      (isNative && failed(reader.readSparseArray(sizes))))
+    return failure();
+  return getVersion(reader) < 2 ? success()
+                                : reader.readOptionalAttribute(prop.precision);
+}
+
+void ConvOp::writeProperties(DialectBytecodeWriter &writer) {
+  const Properties &prop = getProperties();
+  writer.writeOptionalAttribute(prop.activation);
+  writer.writeOptionalAttribute(prop.groups);
+  ArrayRef<int32_t> sizes(prop.operandSegmentSizes);
+  bool isNative =
+      writer.getBytecodeVersion() >= static_cast<int64_t>(nativeSegmentSizes);
+  if (!isNative)
+    writer.writeAttribute(DenseI32ArrayAttr::get(getContext(), sizes));
+  writer.writeOptionalAttribute(prop.plan);
+  writer.writeOptionalAttribute(prop.storage);
+  if (isNative)
+    writer.writeSparseArray(sizes);
+  writer.writeOptionalAttribute(prop.precision);
+}
+
+LogicalResult ConvWeightGradOp::readProperties(DialectBytecodeReader &reader,
+                                               OperationState &state) {
+  auto &prop = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(prop.groups)) ||
+      failed(reader.readOptionalAttribute(prop.plan)) ||
+      failed(reader.readOptionalAttribute(prop.storage)))
+    return failure();
+  if (getVersion(reader) < 2)
+    return success();
+  return failure(failed(reader.readOptionalAttribute(prop.deterministic)) ||
+                 failed(reader.readOptionalAttribute(prop.precision)));
+}
+
+void ConvWeightGradOp::writeProperties(DialectBytecodeWriter &writer) {
+  const Properties &prop = getProperties();
+  writer.writeOptionalAttribute(prop.groups);
+  writer.writeOptionalAttribute(prop.plan);
+  writer.writeOptionalAttribute(prop.storage);
+  writer.writeOptionalAttribute(prop.deterministic);
+  writer.writeOptionalAttribute(prop.precision);
 }
 
 #define GET_OP_CLASSES
