@@ -64,8 +64,8 @@ template <typename T> struct Product {
   bool accumulate = false;
 };
 
-/// One row of results: out[i * outStride] = act(sums[i] + bias) + residual[i *
-/// outStride], rounded to the element type. `stream` writes around the caches.
+/// One row of results, rounded to the element type:
+///   out[i * outStride] = act(sums[i] + bias) + residual[i * outStride]
 template <typename T> struct StoreRow {
   const T *sums = nullptr;
   void *out = nullptr;
@@ -73,7 +73,23 @@ template <typename T> struct StoreRow {
   int64_t count = 0, outStride = 1;
   T bias = 0;
   int32_t activation = 0;
-  bool stream = false;
+};
+
+/// Bytes of a cache line.
+constexpr int64_t lineBytes = 64;
+
+/// Some columns of rows that are written around the caches, a piece of the rows
+/// after the other. Only whole cache lines go that way: what a piece leaves of
+/// its last line is kept before the next piece.
+///
+///   sums   [ kept, less than a line | `count` new columns ]
+///   out    where the new columns go
+template <typename T> struct StreamRows {
+  T *sums = nullptr; ///< the first new column of the first row
+  T *out = nullptr;
+  int64_t sumsStride = 0, outStride = 0; ///< from a row to the next
+  int64_t rows = 0, count = 0;
+  bool isFirst = false, isLast = false; ///< of the pieces
 };
 
 /// Indexed by disco_dtype, f64 to bf16.
@@ -87,6 +103,7 @@ template <typename T> struct Kernels {
   /// dst[i] = src[i], converted.
   void (*load[numFloatTypes])(const void *src, T *dst, int64_t count);
   void (*store[numFloatTypes])(const StoreRow<T> &row);
+  void (*stream)(const StreamRows<T> &rows);
   /// dst[i % phases][i / phases] = src[i]; a phase has `phaseStride` elements.
   void (*deinterleave)(const T *src, T *dst, int64_t count, int64_t phases,
                        int64_t phaseStride);

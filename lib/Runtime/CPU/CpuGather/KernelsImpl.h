@@ -62,7 +62,8 @@ static void expandBlock(const TapList<T> &taps, const T *values, const T *x,
       v[k] = splat(values[k]);
 #pragma GCC unroll 8
     for (int l = 0; l < L; ++l) {
-      const Vec<T> element = load(p + l * lanesOf<T>);
+      const Vec<T> element =
+          KB > 1 ? loadOnce(p + l * lanesOf<T>) : load(p + l * lanesOf<T>);
 #pragma GCC unroll 8
       for (int k = 0; k < KB; ++k)
         sums[k][l] = fma(v[k], element, sums[k][l]);
@@ -133,7 +134,7 @@ static void multiplyBlock(const T *a, const T *b, int64_t depth, T *c,
     sums[r][1] = accumulate ? load(c + r * cRowStride + lanes) : Vec<T>{};
   }
   for (int64_t d = 0; d < depth; ++d, a += Rows, b += 2 * lanes) {
-    const Vec<T> b0 = load(b), b1 = load(b + lanes);
+    const Vec<T> b0 = loadOnce(b), b1 = loadOnce(b + lanes);
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
       const Vec<T> w = splat(a[r]);
@@ -231,6 +232,7 @@ template <typename T> constexpr Kernels<T> makeKernels() {
       multiply<T>,
       {loadRow<T, F64>, loadRow<T, F32>, loadRow<T, F16>, loadRow<T, BF16>},
       {storeRow<T, F64>, storeRow<T, F32>, storeRow<T, F16>, storeRow<T, BF16>},
+      streamRows<T>,
       deinterleave<T>,
       transpose<T>,
       fence};
