@@ -35,6 +35,9 @@ constexpr int64_t basisBlock(int64_t left) {
   return left == 1 ? 1 : left == 2 || left == 4 ? 2 : 3;
 }
 
+/// Rows that `add` adds to at once.
+constexpr int64_t maxGroup = 3;
+
 /// A list of taps:
 ///   y[k, column] = sum over t of values[t * numBasis + k]
 ///                                * x[offsets[t] + column]
@@ -99,6 +102,9 @@ template <typename T> struct Kernels {
   int64_t lanes, panel;
   void (*expand)(const TapList<T> &taps, const T *x, int64_t vectors,
                  const Features<T> &z, bool accumulate);
+  /// rows[k][column] += y[k, column], for numBasis <= maxGroup.
+  void (*add)(const TapList<T> &taps, const T *x, int64_t vectors,
+              T *const *rows);
   void (*multiply)(const Product<T> &product);
   /// dst[i] = src[i], converted.
   void (*load[numFloatTypes])(const void *src, T *dst, int64_t count);
