@@ -28,8 +28,9 @@
 // values of zero where a row has no tap. (A value that is not finite may so
 // reach a point of another row of the group.) Groups depend on psi alone.
 //
-// The lists of a ring are made once for all channels of a task. What does not
-// fit the thread's room for lists is a further round over the channels.
+// The lists of a ring are made once for all channels of a task. Some rings are
+// a *round*, so that what is copied of a channel is one long run; what does not
+// fit the thread's room for lists is a further round.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,6 +48,8 @@ namespace {
 
 /// Bytes of a mixed ring for all channels of a task, and of a row's sums.
 constexpr int64_t ringBytes = 192 << 10, rowBytes = 64 << 10;
+/// Longitudes that a round copies of each map of a channel, about.
+constexpr int64_t roundColumns = 720;
 /// Channels of a task at most: they share the lists of taps.
 constexpr int64_t maxBlock = 32;
 /// Tasks for each thread, at least, where there are rows enough.
@@ -89,7 +92,7 @@ private:
 
   /// A thread's buffers.
   struct Scratch {
-    T *ring = nullptr;  ///< u [block or 1][K][stride][phaseSize]
+    T *ring = nullptr;  ///< u [block or rings of a round][K][stride][phaseSize]
     T *mixed = nullptr; ///< [block * K][nlonIn], stride > 1
     T *x = nullptr;     ///< panels of x
     T *row = nullptr;   ///< one ring of x
@@ -102,6 +105,7 @@ private:
     int32_t *left = nullptr;      ///< arcs of a row that are to be added
     // Of the present round:
     int64_t numPieces = 0, used = 0;
+    int64_t firstLat = 0, endLat = 0;
     int64_t lowest = 0, highest = 0; ///< columns of u that taps start from
     int64_t numFree = 0;
   };
@@ -124,16 +128,18 @@ private:
                   int64_t &length) const;
   void addGroup(const Task &task, int64_t lat, const Reader *group,
                 int64_t size, int64_t start, int64_t length);
-  void addRound(const Task &task, int64_t lat);
+  void addRound(const Task &task, int64_t nextLat);
   void addPieces(const Task &task, int64_t channel, const T *ring);
-  void finishRows(const Task &task, const Reader *begin, const Reader *end);
+  void finishRows(const Task &task, int64_t firstLat, int64_t endLat);
   T *sumsOf(const Task &task, int64_t row);
   int64_t shiftOf(const Arc &from, const Arc &to) const;
   void writeOffsets(Scratch &s, int64_t start, int64_t count) const;
   void loadValues(const Arc &arc, int64_t first, int64_t count, T *to) const;
   void mixRing(const Task &task, int64_t lat);
-  void copyRing(const Task &task, int64_t lat, int64_t channel);
-  void prefetchRing(const Task &task, int64_t lat, int64_t channel) const;
+  const char *mapOf(const Task &task, int64_t channel, int64_t k,
+                    int64_t lat) const;
+  void copyRings(const Task &task, int64_t channel);
+  void prefetchRings(const Task &task, int64_t lat, int64_t channel) const;
   void extend(const Scratch &s, T *map) const;
   void storeRow(const Task &task, int64_t row, const T *sums);
 
@@ -144,6 +150,7 @@ private:
   const int64_t lattice, padded, phaseSize, mapSize;
   int64_t block = 1, blocks = 1; ///< channels of a task; tasks of a group
   int64_t rowChunk = 1, chunks = 1;
+  int64_t roundRings = 1;
   T *weight = nullptr;
   Scratch *scratches = nullptr;
   int64_t *cost = nullptr;
@@ -175,10 +182,12 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
   scratches = arena.take<Scratch>(problem.numThreads);
   if (mixes())
     weight = arena.take<T>(problem.outChannels * problem.groupIn * numBasis);
+  if (!mixes())
+    roundRings = greater(roundColumns / psi.nlon_in, 1);
   const int64_t list = greater(listSize, numBasis);
   for (int i = 0; i < problem.numThreads; ++i) {
     Scratch s;
-    s.ring = arena.take<T>((mixes() ? block : 1) * channelSize());
+    s.ring = arena.take<T>((mixes() ? block : roundRings) * channelSize());
     if (mixes() && problem.stride > 1)
       s.mixed = arena.take<T>(block * numBasis * ringPanels());
     if (mixes())
@@ -265,8 +274,19 @@ void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
       endRing = greater(endRing, tables.arc(end - 1).lat + 1);
     }
   }
-  for (int64_t lat = firstRing; lat < endRing; ++lat)
+  scratch.numPieces = scratch.used = 0;
+  scratch.firstLat = firstRing;
+  int64_t unfinished = firstRing;
+  for (int64_t lat = firstRing; lat < endRing; ++lat) {
+    if (mixes() || lat - scratch.firstLat >= roundRings) {
+      addRound(task, lat);
+      finishRows(task, unfinished, lat);
+      unfinished = lat;
+    }
     addRing(task, lat);
+  }
+  addRound(task, endRing);
+  finishRows(task, unfinished, endRing);
   for (int64_t row = task.firstRow; row < task.firstRow + task.numRows; ++row)
     if (tables.firstArc(row) == tables.firstArc(row + 1))
       storeRow(task, row, sumsOf(task, row));
@@ -326,31 +346,25 @@ int64_t SphereSum<T>::groupAt(const Reader *begin, const Reader *end,
   return size;
 }
 
-/// Adds a ring to all rows of the task that read it.
+/// Lists a ring for all rows of the task that read it.
 template <typename T>
 void SphereSum<T>::addRing(const Task &task, int64_t lat) {
-  Scratch &s = *task.scratch;
-  const Reader *begin = readers + firstReader[lat];
   const Reader *end = readers + firstReader[lat + 1];
-  s.numPieces = s.used = 0;
-  bool isRead = false;
-  for (const Reader *reader = begin; reader < end;) {
+  bool isMixed = !mixes();
+  for (const Reader *reader = readers + firstReader[lat]; reader < end;) {
     int64_t start, length;
     const int64_t size = groupAt(reader, end, start, length);
     bool isOurs = false;
     for (int64_t i = 0; i < size; ++i)
       isOurs |= task.has(reader[i].row);
     if (isOurs) {
-      if (!isRead && mixes())
+      if (!isMixed)
         mixRing(task, lat);
-      isRead = true;
+      isMixed = true;
       addGroup(task, lat, reader, size, start, length);
     }
     reader += size;
   }
-  addRound(task, lat);
-  if (isRead)
-    finishRows(task, begin, end);
 }
 
 /// Appends the group's taps to the lists; rounds that are full are added.
@@ -364,6 +378,9 @@ void SphereSum<T>::addGroup(const Task &task, int64_t lat, const Reader *group,
   for (int64_t from = 0; from < length;) {
     if (s.used == capacity || s.numPieces == maxPieces)
       addRound(task, lat);
+    if (s.numPieces == 0)
+      s.firstLat = lat;
+    s.endLat = lat + 1;
     const int64_t count = lesser(length - from, capacity - s.used);
     Piece &piece = s.pieces[s.numPieces++];
     piece.numRows = 0;
@@ -396,13 +413,15 @@ void SphereSum<T>::writeOffsets(Scratch &s, int64_t start,
   const int64_t lon =
       (start % call.psi.nlon_in + call.psi.nlon_in) % call.psi.nlon_in;
   int32_t *offsets = s.offsets + s.used * numBasis;
+  const int64_t slot = mixes() ? 0 : s.endLat - 1 - s.firstLat;
   int64_t phase = lon % stride, at = lon / stride;
   for (int64_t u = 0; u < count; ++u) {
     // Near the start of the ring at either end of it.
     const int64_t from = at >= lattice - lattice / 2 ? at - lattice : at;
     s.lowest = lesser(s.lowest, from);
     s.highest = greater(s.highest, from);
-    const int64_t base = phase * phaseSize + lattice / 2 + from;
+    const int64_t base =
+        slot * channelSize() + phase * phaseSize + lattice / 2 + from;
     for (int64_t k = 0; k < numBasis; ++k)
       *offsets++ = static_cast<int32_t>(base + k * mapSize);
     if (++phase == stride) {
@@ -431,26 +450,28 @@ void SphereSum<T>::loadValues(const Arc &arc, int64_t first, int64_t count,
 
 /// Adds the lists to the sums of all channels, and empties them.
 template <typename T>
-void SphereSum<T>::addRound(const Task &task, int64_t lat) {
+void SphereSum<T>::addRound(const Task &task, int64_t nextLat) {
   Scratch &s = *task.scratch;
+  const int64_t rings = mixes() ? 1 : s.endLat - s.firstLat;
   for (int64_t i = 0; s.numPieces > 0 && i < task.count; ++i) {
     T *ring = s.ring;
     if (mixes()) {
       ring += i * channelSize();
     } else {
-      copyRing(task, lat, i);
+      copyRings(task, i);
       // What is copied next.
       if (i + 1 < task.count)
-        prefetchRing(task, lat, i + 1);
-      else if (lat + 1 < call.psi.nlat_in)
-        prefetchRing(task, lat + 1, 0);
+        prefetchRings(task, s.firstLat, i + 1);
+      else
+        prefetchRings(task, nextLat, 0);
     }
-    for (int64_t k = 0; k < problem.numBasis; ++k)
-      extend(s, ring + k * mapSize);
+    for (int64_t map = 0; map < rings * problem.numBasis; ++map)
+      extend(s, ring + map * mapSize);
     addPieces(task, i, ring);
   }
   s.numPieces = s.used = 0;
   s.lowest = s.highest = 0;
+  s.firstLat = nextLat;
 }
 
 template <typename T>
@@ -467,12 +488,16 @@ void SphereSum<T>::addPieces(const Task &task, int64_t channel, const T *ring) {
   }
 }
 
-/// Stores the rows that have no further arc.
+/// Stores the rows that have no arc beyond these rings.
 template <typename T>
-void SphereSum<T>::finishRows(const Task &task, const Reader *begin,
-                              const Reader *end) {
+void SphereSum<T>::finishRows(const Task &task, int64_t firstLat,
+                              int64_t endLat) {
   Scratch &s = *task.scratch;
-  for (const Reader *reader = begin; reader < end; ++reader) {
+  if (firstLat >= endLat)
+    return;
+  const Reader *end = readers + firstReader[endLat];
+  for (const Reader *reader = readers + firstReader[firstLat]; reader < end;
+       ++reader) {
     if (!task.has(reader->row))
       continue;
     const int64_t row = reader->row - task.firstRow;
@@ -495,38 +520,42 @@ void SphereSum<T>::extend(const Scratch &s, T *map) const {
   }
 }
 
-/// Asks for what copyRing is to copy.
 template <typename T>
-void SphereSum<T>::prefetchRing(const Task &task, int64_t lat,
-                                int64_t channel) const {
-  const int64_t nlon = call.psi.nlon_in;
-  const int64_t map =
-      (task.batch * problem.channels + task.firstChannel + channel) *
-      problem.numBasis;
+const char *SphereSum<T>::mapOf(const Task &task, int64_t channel, int64_t k,
+                                int64_t lat) const {
+  const int64_t c = task.batch * problem.channels + task.firstChannel + channel;
+  return advance(call.x,
+                 (c * problem.numBasis + k) * problem.numIn +
+                     lat * call.psi.nlon_in,
+                 problem.elementSize);
+}
+
+/// Asks for what copyRings is to copy in a round from `lat` on.
+template <typename T>
+void SphereSum<T>::prefetchRings(const Task &task, int64_t lat,
+                                 int64_t channel) const {
+  const int64_t rings = lesser(roundRings, call.psi.nlat_in - lat);
   for (int64_t k = 0; k < problem.numBasis; ++k)
-    prefetch(advance(call.x, (map + k) * problem.numIn + lat * nlon,
-                     problem.elementSize),
-             nlon * problem.elementSize);
+    prefetch(mapOf(task, channel, k, lat),
+             rings * call.psi.nlon_in * problem.elementSize);
 }
 
 template <typename T>
-void SphereSum<T>::copyRing(const Task &task, int64_t lat, int64_t channel) {
+void SphereSum<T>::copyRings(const Task &task, int64_t channel) {
   Scratch &s = *task.scratch;
   const int64_t nlon = call.psi.nlon_in;
-  const int64_t map =
-      (task.batch * problem.channels + task.firstChannel + channel) *
-      problem.numBasis;
-  for (int64_t k = 0; k < problem.numBasis; ++k) {
-    const char *ring = advance(call.x, (map + k) * problem.numIn + lat * nlon,
-                               problem.elementSize);
-    T *to = s.ring + k * mapSize + lattice / 2;
-    if (problem.stride == 1) {
-      kernels.load[call.dtype](ring, to, nlon);
-    } else {
-      kernels.load[call.dtype](ring, s.row, nlon);
-      kernels.deinterleave(s.row, to, nlon, problem.stride, phaseSize);
+  for (int64_t k = 0; k < problem.numBasis; ++k)
+    for (int64_t lat = s.firstLat; lat < s.endLat; ++lat) {
+      const char *ring = mapOf(task, channel, k, lat);
+      T *to = s.ring + (lat - s.firstLat) * channelSize() + k * mapSize +
+              lattice / 2;
+      if (problem.stride == 1) {
+        kernels.load[call.dtype](ring, to, nlon);
+      } else {
+        kernels.load[call.dtype](ring, s.row, nlon);
+        kernels.deinterleave(s.row, to, nlon, problem.stride, phaseSize);
+      }
     }
-  }
 }
 
 template <typename T>
