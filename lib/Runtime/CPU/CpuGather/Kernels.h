@@ -35,8 +35,32 @@ constexpr int64_t basisBlock(int64_t left) {
   return left == 1 ? 1 : left == 2 || left == 4 ? 2 : 3;
 }
 
+/// Bytes of a cache line.
+constexpr int64_t lineBytes = 64;
+
 /// Rows that `add` adds to at once.
 constexpr int64_t maxGroup = 3;
+
+/// Memory that is read next: some runs of bytes. A few lines of it are asked
+/// for at a time between computations; many at once would stop the processor
+/// until they have come.
+struct Ahead {
+  const char *run = nullptr;
+  int64_t runs = 0, runStride = 0, runBytes = 0;
+  int64_t linesPerStep = 0;
+  int64_t at = 0;
+
+  void step() {
+    for (int64_t i = 0; i < linesPerStep && runs > 0; ++i) {
+      __builtin_prefetch(run + at);
+      if ((at += lineBytes) >= runBytes) {
+        at = 0;
+        run += runStride;
+        --runs;
+      }
+    }
+  }
+};
 
 /// A list of taps:
 ///   y[k, column] = sum over t of values[t * numBasis + k]
@@ -78,9 +102,6 @@ template <typename T> struct StoreRow {
   int32_t activation = 0;
 };
 
-/// Bytes of a cache line.
-constexpr int64_t lineBytes = 64;
-
 /// Some columns of rows that are written around the caches, a piece of the rows
 /// after the other. Only whole cache lines go that way: what a piece leaves of
 /// its last line is kept before the next piece.
@@ -104,7 +125,9 @@ template <typename T> struct Kernels {
                  const Features<T> &z, bool accumulate);
   /// rows[k][column] += y[k, column], for numBasis <= maxGroup.
   void (*add)(const TapList<T> &taps, const T *x, int64_t vectors,
-              T *const *rows);
+              T *const *rows, Ahead &ahead);
+  /// Vectors that `add` computes together, by numBasis - 1.
+  int64_t addVectors[maxGroup];
   void (*multiply)(const Product<T> &product);
   /// dst[i] = src[i], converted.
   void (*load[numFloatTypes])(const void *src, T *dst, int64_t count);

@@ -160,23 +160,25 @@ static void addBlock(const TapList<T> &taps, const T *x, int64_t first,
 
 template <typename T, int KB, int L>
 static void addColumns(const TapList<T> &taps, const T *x, int64_t first,
-                       int64_t vectors, T *const *rows) {
+                       int64_t vectors, T *const *rows, Ahead &ahead) {
   if constexpr (L > 0) {
-    for (; vectors >= L; vectors -= L, first += L * lanesOf<T>)
+    for (; vectors >= L; vectors -= L, first += L * lanesOf<T>) {
+      ahead.step();
       addBlock<T, KB, L>(taps, x, first, rows);
-    addColumns<T, KB, L - 1>(taps, x, first, vectors, rows);
+    }
+    addColumns<T, KB, L - 1>(taps, x, first, vectors, rows, ahead);
   }
 }
 
 template <typename T>
 static void add(const TapList<T> &taps, const T *x, int64_t vectors,
-                T *const *rows) {
+                T *const *rows, Ahead &ahead) {
   if (taps.numBasis == 3)
-    addColumns<T, 3, vectorsFor(3)>(taps, x, 0, vectors, rows);
+    addColumns<T, 3, vectorsFor(3)>(taps, x, 0, vectors, rows, ahead);
   else if (taps.numBasis == 2)
-    addColumns<T, 2, vectorsFor(2)>(taps, x, 0, vectors, rows);
+    addColumns<T, 2, vectorsFor(2)>(taps, x, 0, vectors, rows, ahead);
   else
-    addColumns<T, 1, vectorsFor(1)>(taps, x, 0, vectors, rows);
+    addColumns<T, 1, vectorsFor(1)>(taps, x, 0, vectors, rows, ahead);
 }
 
 //===----------------------------------------------------------------------===//
@@ -290,6 +292,7 @@ template <typename T> constexpr Kernels<T> makeKernels() {
       2 * lanesOf<T>,
       expand<T>,
       add<T>,
+      {vectorsFor(1), vectorsFor(2), vectorsFor(3)},
       multiply<T>,
       {loadRow<T, F64>, loadRow<T, F32>, loadRow<T, F16>, loadRow<T, BF16>},
       {storeRow<T, F64>, storeRow<T, F32>, storeRow<T, F16>, storeRow<T, BF16>},

@@ -48,6 +48,8 @@ namespace {
 
 /// Bytes of a mixed ring for all channels of a task, and of a row's sums.
 constexpr int64_t ringBytes = 192 << 10, rowBytes = 64 << 10;
+/// Bytes of the sums of a thread, if all rows of a task were in use at once.
+constexpr int64_t sumsBytes = 16 << 20;
 /// Longitudes that a round copies of each map of a channel, about.
 constexpr int64_t roundColumns = 720;
 /// Channels of a task at most: they share the lists of taps.
@@ -129,7 +131,8 @@ private:
   void addGroup(const Task &task, int64_t lat, const Reader *group,
                 int64_t size, int64_t start, int64_t length);
   void addRound(const Task &task, int64_t nextLat);
-  void addPieces(const Task &task, int64_t channel, const T *ring);
+  void addPieces(const Task &task, int64_t channel, const T *ring,
+                 Ahead &ahead);
   void finishRows(const Task &task, int64_t firstLat, int64_t endLat);
   T *sumsOf(const Task &task, int64_t row);
   int64_t shiftOf(const Arc &from, const Arc &to) const;
@@ -139,7 +142,7 @@ private:
   const char *mapOf(const Task &task, int64_t channel, int64_t k,
                     int64_t lat) const;
   void copyRings(const Task &task, int64_t channel);
-  void prefetchRings(const Task &task, int64_t lat, int64_t channel) const;
+  Ahead ringsAhead(const Task &task, int64_t lat, int64_t channel) const;
   void extend(const Scratch &s, T *map) const;
   void storeRow(const Task &task, int64_t row, const T *sums);
 
@@ -172,7 +175,8 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
   block = greater(lesser(block, problem.groupOut), 1);
   blocks = divideUp(problem.groupOut, block);
   const int64_t tasks = greater(problem.batch * problem.groups * blocks, 1);
-  chunks = divideUp(tasksPerThread * problem.numThreads, tasks);
+  chunks = greater(divideUp(tasksPerThread * problem.numThreads, tasks),
+                   divideUp(tables.numRows * block * padded * size, sumsBytes));
   rowChunk = greater(divideUp(tables.numRows, chunks), minRows);
   chunks = divideUp(tables.numRows, rowChunk);
   cost = arena.take<int64_t>(chunks);
@@ -455,19 +459,17 @@ void SphereSum<T>::addRound(const Task &task, int64_t nextLat) {
   const int64_t rings = mixes() ? 1 : s.endLat - s.firstLat;
   for (int64_t i = 0; s.numPieces > 0 && i < task.count; ++i) {
     T *ring = s.ring;
+    Ahead ahead; // what is copied next
     if (mixes()) {
       ring += i * channelSize();
     } else {
       copyRings(task, i);
-      // What is copied next.
-      if (i + 1 < task.count)
-        prefetchRings(task, s.firstLat, i + 1);
-      else
-        prefetchRings(task, nextLat, 0);
+      ahead = i + 1 < task.count ? ringsAhead(task, s.firstLat, i + 1)
+                                 : ringsAhead(task, nextLat, 0);
     }
     for (int64_t map = 0; map < rings * problem.numBasis; ++map)
       extend(s, ring + map * mapSize);
-    addPieces(task, i, ring);
+    addPieces(task, i, ring, ahead);
   }
   s.numPieces = s.used = 0;
   s.lowest = s.highest = 0;
@@ -475,7 +477,8 @@ void SphereSum<T>::addRound(const Task &task, int64_t nextLat) {
 }
 
 template <typename T>
-void SphereSum<T>::addPieces(const Task &task, int64_t channel, const T *ring) {
+void SphereSum<T>::addPieces(const Task &task, int64_t channel, const T *ring,
+                             Ahead &ahead) {
   Scratch &s = *task.scratch;
   for (int64_t i = 0; i < s.numPieces; ++i) {
     const Piece &piece = s.pieces[i];
@@ -484,7 +487,7 @@ void SphereSum<T>::addPieces(const Task &task, int64_t channel, const T *ring) {
       rows[r] = sumsOf(task, piece.rows[r]) + channel * padded;
     kernels.add({piece.count, piece.numRows, s.offsets + piece.first,
                  s.values + maxGroup * piece.first},
-                ring, padded / kernels.lanes, rows);
+                ring, padded / kernels.lanes, rows, ahead);
   }
 }
 
@@ -530,14 +533,25 @@ const char *SphereSum<T>::mapOf(const Task &task, int64_t channel, int64_t k,
                  problem.elementSize);
 }
 
-/// Asks for what copyRings is to copy in a round from `lat` on.
+/// What copyRings is to copy in a round from `lat` on, spread over the blocks
+/// of columns of this one.
 template <typename T>
-void SphereSum<T>::prefetchRings(const Task &task, int64_t lat,
-                                 int64_t channel) const {
+Ahead SphereSum<T>::ringsAhead(const Task &task, int64_t lat,
+                               int64_t channel) const {
+  const Scratch &s = *task.scratch;
   const int64_t rings = lesser(roundRings, call.psi.nlat_in - lat);
-  for (int64_t k = 0; k < problem.numBasis; ++k)
-    prefetch(mapOf(task, channel, k, lat),
-             rings * call.psi.nlon_in * problem.elementSize);
+  Ahead ahead;
+  ahead.run = mapOf(task, channel, 0, lat);
+  ahead.runs = rings > 0 ? problem.numBasis : 0;
+  ahead.runStride = problem.numIn * problem.elementSize;
+  ahead.runBytes = rings * call.psi.nlon_in * problem.elementSize;
+  const int64_t lines = ahead.runs * divideUp(ahead.runBytes, lineBytes);
+  int64_t steps = 0;
+  for (int64_t i = 0; i < s.numPieces; ++i)
+    steps += divideUp(padded / kernels.lanes,
+                      kernels.addVectors[s.pieces[i].numRows - 1]);
+  ahead.linesPerStep = lesser(divideUp(lines, steps), 8);
+  return ahead;
 }
 
 template <typename T>
