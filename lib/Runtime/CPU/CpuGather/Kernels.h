@@ -53,7 +53,8 @@ struct Ahead {
   void step() {
     for (int64_t i = 0; i < linesPerStep && runs > 0; ++i) {
       __builtin_prefetch(run + at);
-      if ((at += lineBytes) >= runBytes) {
+      at += lineBytes;
+      if (at >= runBytes) {
         at = 0;
         run += runStride;
         --runs;
