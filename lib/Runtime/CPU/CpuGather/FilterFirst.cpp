@@ -29,10 +29,10 @@ namespace {
 
 /// Bytes of features that a thread computes before it stores them. Few, so that
 /// the processor writes some while it computes the next.
-constexpr int64_t contractBytes = 4 << 10;
+constexpr int64_t contractBytes = DISCO_CPU_GATHER_CONTRACT_BYTES;
 /// Products of this depth keep their panel of features in the first cache.
-constexpr int64_t depthTarget = 288;
-constexpr int64_t tileTarget = 96;
+constexpr int64_t depthTarget = DISCO_CPU_GATHER_DEPTH_TARGET;
+constexpr int64_t tileTarget = DISCO_CPU_GATHER_TILE_TARGET;
 /// Results larger than this do not stay in the caches anyway.
 constexpr int64_t streamBytes = 16 << 20;
 
@@ -45,7 +45,7 @@ public:
     const int64_t panel = kernels.panel, widest = source.maxColumns();
     const int64_t fit =
         contractBytes / (problem.numBasis * int64_t(sizeof(T)) * block());
-    tile = problem.call->schedule.tile ? problem.call->schedule.tile : fit;
+    tile = problem.tile ? problem.tile : fit;
     tile = lesser(roundUp(greater(tile, 2 * panel), panel),
                   roundUp(widest, panel));
     source.layout(arena, tile);
@@ -83,7 +83,9 @@ public:
 private:
   static constexpr int64_t taskChannels = 32;
   /// Points have their channels in the vectors.
-  int64_t block() const { return problem.isSphere() ? 1 : 16; }
+  int64_t block() const {
+    return problem.isSphere() ? 1 : DISCO_CPU_GATHER_POINT_CHANNELS;
+  }
   /// Features of a tile follow a line that streaming keeps.
   static constexpr int64_t keep = lineBytes / int64_t(sizeof(T));
   int64_t rowSize() const { return keep + tile; }
@@ -141,12 +143,11 @@ public:
       : problem(problem), kernels(kernels), source(source) {}
 
   void layout(Arena &arena) override {
-    const disco_kernel_schedule &schedule = problem.call->schedule;
     const int64_t panel = kernels.panel, widest = source.maxColumns();
-    tile = schedule.tile ? schedule.tile : tileTarget;
+    tile = problem.tile ? problem.tile : tileTarget;
     tile = lesser(roundUp(tile, panel), roundUp(widest, panel));
-    block = schedule.channel_block ? schedule.channel_block
-                                   : greater(depthTarget / problem.numBasis, 1);
+    block = problem.channelBlock ? problem.channelBlock
+                                 : greater(depthTarget / problem.numBasis, 1);
     block = greater(lesser(block, problem.groupIn), 1);
     source.layout(arena, tile);
     weight = arena.take<T>(problem.groups * groupWeight());

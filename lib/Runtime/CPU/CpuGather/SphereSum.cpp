@@ -47,13 +47,14 @@ namespace disco::cpu_gather {
 namespace {
 
 /// Bytes of a mixed ring for all channels of a task, and of a row's sums.
-constexpr int64_t ringBytes = 192 << 10, rowBytes = 64 << 10;
+constexpr int64_t ringBytes = DISCO_CPU_GATHER_RING_BYTES,
+                  rowBytes = DISCO_CPU_GATHER_ROW_BYTES;
 /// Bytes of the sums of a thread, if all rows of a task were in use at once.
 constexpr int64_t sumsBytes = 16 << 20;
 /// Longitudes that a round copies of each map of a channel, about.
 constexpr int64_t roundColumns = 720;
 /// Channels of a task at most: they share the lists of taps.
-constexpr int64_t maxBlock = 32;
+constexpr int64_t maxBlock = DISCO_CPU_GATHER_ROW_CHANNELS;
 /// Tasks for each thread, at least, where there are rows enough.
 constexpr int64_t tasksPerThread = 8;
 /// Channels and longitudes of x that are mixed together.
@@ -168,10 +169,11 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
   const int64_t size = sizeof(T);
   // Each block of channels of a mix reads all of the group's x again: many of
   // them deserve a larger one.
-  const int64_t room = problem.groupIn >= 64 ? 4 * ringBytes : ringBytes;
+  const int64_t room =
+      problem.groupIn >= DISCO_CPU_GATHER_WIDE_MIX ? 4 * ringBytes : ringBytes;
   const int64_t fit = mixes() ? room / (channelSize() * size)
                               : lesser(rowBytes / (padded * size), maxBlock);
-  block = call.schedule.channel_block ? call.schedule.channel_block : fit;
+  block = problem.channelBlock ? problem.channelBlock : fit;
   block = greater(lesser(block, problem.groupOut), 1);
   blocks = divideUp(problem.groupOut, block);
   const int64_t tasks = greater(problem.batch * problem.groups * blocks, 1);
