@@ -213,7 +213,9 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
       einsum.counts.launches += 1; // the second stage of the fixed-order sum
     cost.stages.push_back(einsum);
   }
-  cost.stages.push_back(contraction);
+  // In the order in which they run: the mix first where features are summed.
+  const bool isFirst = mixes && !shape.sumOverK;
+  cost.stages.insert(cost.stages.end() - (isFirst ? 1 : 0), contraction);
   addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
             p.out_layout);
   return cost;

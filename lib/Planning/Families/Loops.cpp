@@ -56,8 +56,8 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   setTimes(stage, target, work);
   Cost cost;
   cost.workspaceBytes = z;
-  cost.stages.push_back(stage);
   addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
+  cost.stages.push_back(stage);
   addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
             p.out_layout);
   return cost;

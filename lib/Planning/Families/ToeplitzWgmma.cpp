@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 using namespace disco;
 using namespace disco::planning;
@@ -411,6 +412,8 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
     const Expanded expanded = cached ? Expanded::sharedCache : Expanded::dram;
     cost.stages.push_back(contraction(p, target, s, expanded));
     cost.stages.push_back(einsumStage(p, target, s.order, expanded));
+    if (reducesOverK(p, s.order)) // the mix runs first
+      std::swap(cost.stages.back(), cost.stages[cost.stages.size() - 2]);
     for (size_t i = cost.stages.size() - 2; i < cost.stages.size(); ++i) {
       cost.stages[i].counts.launches = ceilDiv(all, n);
       cost.stages[i][BoundClass::launch] *= ceilDiv(all, n);

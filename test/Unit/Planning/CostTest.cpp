@@ -375,3 +375,36 @@ TEST(Cost, LoopsWaitForTheSumBefore) {
   EXPECT_DOUBLE_EQ(cost.stages[0][BoundClass::latency],
                    2 * cost.stages[0][BoundClass::issue]);
 }
+
+TEST(Cost, StagesStandInTheOrderInWhichTheyRun) {
+  auto names = [](const char *name, const Problem &p, int32_t order,
+                  const char *chip) {
+    const Family &family = *findFamily(name);
+    std::vector<Schedule> schedules;
+    family.impl->candidates(p, target(chip), order,
+                            name == std::string("loops") ? DISCO_CODEGEN
+                                                         : DISCO_RUNTIME,
+                            schedules);
+    std::string text;
+    for (const Stage &s :
+         family.impl->cost(p, target(chip), schedules.at(0)).stages)
+      text += (text.empty() ? "" : ", ") + s.name;
+    return text;
+  };
+  Problem conv = small(), grad = as(DISCO_OP_CONV_WEIGHT_GRAD, small());
+  for (const char *family : {"csr_gather", "toeplitz_wgmma"}) {
+    conv.in_layout = conv.out_layout = grad.in_layout = grad.out_layout =
+        family == std::string("toeplitz_wgmma") ? DISCO_C8 : DISCO_NCHW;
+    EXPECT_EQ(names(family, conv, DISCO_FILTER_FIRST, "h200"),
+              "contraction, einsum");
+    EXPECT_EQ(names(family, conv, DISCO_WEIGHT_FIRST, "h200"),
+              "einsum, contraction");
+    for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST})
+      EXPECT_EQ(names(family, grad, order, "h200"), "contraction, einsum");
+  }
+  conv.in_layout = conv.out_layout = DISCO_C8;
+  EXPECT_EQ(names("csr_gather", conv, DISCO_WEIGHT_FIRST, "h200"),
+            "repack x, einsum, contraction, repack y");
+  EXPECT_EQ(names("loops", conv, DISCO_FILTER_FIRST, "avx2"),
+            "repack x, loops, repack y");
+}
