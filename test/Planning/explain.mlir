@@ -1,12 +1,12 @@
-// RUN: disco-opt %s --disco-select-kernel --disco-explain=output=%t.md -o /dev/null
+// RUN: disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=output=%t.md -o /dev/null
 // RUN: FileCheck %s --input-file=%t.md
-// RUN: disco-opt %s --disco-select-kernel --disco-explain=output=%t2.md -o /dev/null && cmp %t.md %t2.md
-// RUN: disco-opt %s --disco-select-kernel --disco-explain="format=json output=%t.json" -o /dev/null
+// RUN: disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=output=%t2.md -o /dev/null && cmp %t.md %t2.md
+// RUN: disco-opt %s --disco-select-kernel=force-family=loops --disco-explain="format=json output=%t.json" -o /dev/null
 // RUN: FileCheck %s --check-prefix=JSON --input-file=%t.json
-// RUN: disco-opt %s --disco-select-kernel --disco-explain -o /dev/null 2>&1 | FileCheck %s
+// RUN: disco-opt %s --disco-select-kernel=force-family=loops --disco-explain -o /dev/null 2>&1 | FileCheck %s
 // RUN: not disco-opt %s --disco-explain 2>&1 | FileCheck %s --check-prefix=UNPLANNED
-// RUN: not disco-opt %s --disco-select-kernel --disco-explain=format=html 2>&1 | FileCheck %s --check-prefix=FORMAT
-// RUN: not disco-opt %s --disco-select-kernel --disco-explain=output=%t.none/page.md 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: not disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=format=html 2>&1 | FileCheck %s --check-prefix=FORMAT
+// RUN: not disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=output=%t.none/page.md 2>&1 | FileCheck %s --check-prefix=FILE
 
 // UNPLANNED: error: 'builtin.module' op expected at least 1 operation with a plan, but got 0: run disco-select-kernel first{{$}}
 // FORMAT: error: 'builtin.module' op expected format to be md or json, but got html{{$}}
