@@ -39,9 +39,10 @@
 // CHECK:      | FLOP of the channel mix | 111 kFLOP | exact |{{$}}
 // CHECK:      ## 2. Host side{{$}}
 // CHECK:      ### Why this family{{$}}
-// CHECK:      - the plan is what selection chooses{{$}}
+// CHECK:      - the plan is not what selection would choose, which is cpu_gather, filter_first: {{[0-9.]+}} us{{$}}
+// CHECK:      - this plan's family and order, with the best schedule: loops, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by issue{{$}}
 // CHECK:      - rejected: loops, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by issue{{$}}
-// CHECK:      - rejected: cpu_gather: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
+// CHECK:      - rejected: cpu_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}{{$}}
 // CHECK:      - rejected: csr_gather: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
 // CHECK:      - rejected: kpacked_wgmma: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
 // CHECK:      - rejected: toeplitz_wgmma: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
