@@ -191,8 +191,9 @@ int64_t StorageAttr::getPhases() const {
 
 int64_t StorageAttr::getNumRows() const {
   PsiType psi = getStoredPsi();
-  return getForm() == StorageForm::arcs ? psi.getOutShape().front() * getPhases()
-                                        : psi.getNumOutputPoints();
+  return getForm() == StorageForm::arcs
+             ? psi.getOutShape().front() * getPhases()
+             : psi.getNumOutputPoints();
 }
 
 int64_t StorageAttr::getNumColumns() const {

@@ -113,8 +113,7 @@ LogicalResult KernelWorkspaceOp::verify() {
   if (getCall().hasDynamicTaps() == static_cast<bool>(getTaps()))
     return success();
   return emitOpError() << "expected the number of taps of the call to be "
-                       << (getTaps() ? "dynamic" : "constant")
-                       << ", but got a "
+                       << (getTaps() ? "dynamic" : "constant") << ", but got a "
                        << (getTaps() ? "constant" : "dynamic") << " one";
 }
 

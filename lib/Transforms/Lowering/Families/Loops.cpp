@@ -61,8 +61,9 @@ static LogicalResult checkPlan(ContractionOpInterface op) {
     return failure();
   if (op.getStorageAttr().getForm() == StorageForm::arcs &&
       op.getStorageAttr().getAdjoint())
-    return op->emitOpError() << "expected arcs to describe the operator itself, "
-                                "but got its adjoint";
+    return op->emitOpError()
+           << "expected arcs to describe the operator itself, "
+              "but got its adjoint";
   auto plan = op->getAttrOfType<PlanAttr>("plan");
   if (plan &&
       (plan.getFamily() != "loops" || plan.getProvider() != Provider::codegen))
