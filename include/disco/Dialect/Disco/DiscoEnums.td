@@ -63,4 +63,11 @@ def Disco_Precision : Disco_Enum<"Precision", "what f32 products may be replaced
   I32EnumAttrCase<"tf32", 1>,
   I32EnumAttrCase<"bf16x3", 2>]>;
 
+// Values as DISCO_OP_CONTRACT, ... of disco/ABI/Problem.h.
+def Disco_KernelKind : Disco_Enum<"KernelKind", "what a kernel of the runtime computes", [
+  I32EnumAttrCase<"contract", 0>,
+  I32EnumAttrCase<"contract_sum", 1>,
+  I32EnumAttrCase<"conv", 2>,
+  I32EnumAttrCase<"conv_weight_grad", 3>]>;
+
 #endif // DISCO_DIALECT_DISCO_DISCOENUMS_TD
