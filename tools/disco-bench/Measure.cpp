@@ -144,7 +144,8 @@ static Status runAll(const KernelFamily &family, const disco_kernel_call &call,
   }
   if (before)
     if (const std::optional<uint64_t> peak = statusBytes("VmHWM:"))
-      result.extraMemory = *peak - std::min(*peak, *before);
+      result.extraMemory =
+          std::max(result.workspace, *peak - std::min(*peak, *before));
   std::sort(result.times.wall.begin(), result.times.wall.end());
   std::sort(result.times.cpu.begin(), result.times.cpu.end());
   return {};

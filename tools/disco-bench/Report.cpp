@@ -127,17 +127,19 @@ std::string toPage(const std::vector<Machine> &machines,
     page +=
         format("| %s | %s | %d | %.1f | %.0f | %.0f |\n", m.processor.c_str(),
                m.isa.c_str(), m.threads, m.copyGbs, m.fmaGflops, m.gemmGflops);
-  page += "\nThe bound of a problem is the larger of bytes (each tensor once) "
-          "by the copy rate and useful FLOP by the FMA rate. CPU is the "
-          "processor time of all threads; with --clock cpu the median is that "
-          "divided by the number of threads, because other programs ran. "
-          "Predicted is what planning's cost model says with the machine's "
-          "measured rates. Extra memory is the peak of the runs less what was "
-          "resident before, operands included.\n\n"
-          "| problem | direction | dtype | batch | threads | order | median ms "
-          "| CPU ms | GFLOP/s | GB/s | bound ms | predicted ms | bound / "
-          "median | extra MB | error | against f32 |\n"
-          "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+  page +=
+      "\nThe bound of a problem is the larger of bytes (each tensor once) "
+      "by the copy rate and useful FLOP by the FMA rate. CPU is the "
+      "processor time of all threads; with --clock cpu the median is that "
+      "divided by the number of threads, because other programs ran. "
+      "Predicted is what planning's cost model says with the machine's "
+      "measured rates. Extra memory is the workspace, or where that is more "
+      "the "
+      "peak of the runs less what was resident before, operands included.\n\n"
+      "| problem | direction | dtype | batch | threads | order | median ms "
+      "| CPU ms | GFLOP/s | GB/s | bound ms | predicted ms | bound / "
+      "median | extra MB | error | against f32 |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const Measurement &m : measurements)
     page += format(
         "| %s | %s | %s | %lld | %d | %s | %.2f | %.2f | %.1f | %.2f | %.2f | "
