@@ -27,14 +27,21 @@ std::string planning::text(double wholeValue) {
   return buffer;
 }
 
-std::optional<RuleFailure> planning::checkExtents(const Problem &p) {
+std::optional<RuleFailure> planning::checkExtents(const Problem &p,
+                                                  int64_t channels) {
   constexpr double limit = 2147483648.0; // 2^31
-  const double plane = std::max(inPoints(p), outPoints(p));
+  const double plane =
+      std::max(inPoints(p), outPoints(p)) * static_cast<double>(channels);
   if (plane >= limit)
-    return failure("expected a plane to have fewer than 2147483648 points for "
-                   "32-bit indices, but got " +
+    return failure("expected a plane of " + text(channels) +
+                       " channel(s) to have fewer than 2147483648 elements for "
+                       "32-bit indices, but got " +
                        text(plane),
-                   "use loops, which indexes with 64 bits, or shard the grid");
+                   channels > 1
+                       ? "use csr_gather or kpacked_wgmma, whose "
+                         "planes hold one channel"
+                       : "use loops, which indexes with 64 bits, or shard the "
+                         "grid");
   const double values = real(p.filter.taps) * real(p.num_basis);
   if (values >= limit)
     return failure(

@@ -116,9 +116,11 @@ std::string text(double wholeValue);
 // Checks that several families make
 //===----------------------------------------------------------------------===//
 
-/// 32-bit indices within one sample's plane, and within the filter's values:
-/// both below 2^31 elements.
-std::optional<RuleFailure> checkExtents(const Problem &problem);
+/// 32-bit indices within a plane of `channels` fields that lie side by side,
+/// and within the filter's values: both below 2^31 elements. Planes are found
+/// with 64 bits, so that batch and channels are free.
+std::optional<RuleFailure> checkExtents(const Problem &problem,
+                                        int64_t channels = 1);
 /// That the target has all of `features`.
 std::optional<RuleFailure> checkFeatures(const Target &target,
                                          uint32_t features);

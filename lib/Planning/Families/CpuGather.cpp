@@ -127,8 +127,9 @@ static void candidates(const Problem &p, const Target &target, int32_t order,
   const int64_t groupIn = p.channels / p.groups;
   const int64_t groupOut = p.out_channels / p.groups;
   const auto panel = static_cast<int64_t>(panelOf(p, target));
+  const Problem f = appliedFilter(p, order).problem;
   const auto widest = static_cast<int64_t>(
-      padTo(isSphere(p) ? pointsPerRow(p) : outPoints(p), real(panel)));
+      padTo(isSphere(f) ? pointsPerRow(f) : outPoints(f), real(panel)));
   const auto add = [&](int64_t tile, int64_t block) {
     addCandidate(schedules, order, provider, tile, block);
   };
@@ -192,7 +193,7 @@ static double tilesOf(const Problem &p, const Schedule &s) {
 /// A tap of a vector of columns: K multiply-adds; x once for each block of
 /// features; values splat once for the vectors that are summed together.
 static void countFilterFirst(const Problem &p, const Target &target,
-                             const Schedule &s, Counts &c) {
+                             const Schedule &s, bool isMixed, Counts &c) {
   const double K = real(p.num_basis), e = elementBytes(p);
   const double lanes = lanesOf(p, target);
   const double fields = filteredFields(p, s.order);
@@ -221,8 +222,8 @@ static void countFilterFirst(const Problem &p, const Target &target,
                  (e < 4 ? staged / lanes : 0) + z / lanes;
   c.paddedFlop = 2 * taps * K * lanes;
   c.dramReadBytes = inputBytes(p) + real(p.filter.taps) * K * e;
-  c.dramWriteBytes = mixes(p) ? 0 : z * e;
-  c.l2Bytes = staged * e + (mixes(p) ? z * accumulatorBytes(p) : z * e);
+  c.dramWriteBytes = isMixed ? 0 : z * e;
+  c.l2Bytes = staged * e + (isMixed ? z * accumulatorBytes(p) : z * e);
   c.ctas = std::max(1.0, real(p.filter.rows) * real(p.batch));
 }
 
@@ -255,15 +256,17 @@ static void countSums(const Problem &p, const Target &target, const Schedule &s,
                     real(p.batch) * real(p.groups) * blocks);
 }
 
-static Stage contraction(const Problem &p, const Target &target,
-                         const Schedule &s) {
+static Stage contraction(const Problem &op, const Target &target, Schedule s) {
+  const AppliedFilter applied = appliedFilter(op, s.order);
+  const Problem &p = applied.problem;
+  s.order = applied.order;
   Stage stage;
   stage.name = "contraction";
   Counts &c = stage.counts;
   if (sumsOverK(p, s.order))
     countSums(p, target, s, c);
   else
-    countFilterFirst(p, target, s, c);
+    countFilterFirst(p, target, s, mixes(op), c);
   c.usefulFlop = sparseFlop(p, s.order);
   const double mean = std::max(1.0, real(p.filter.taps) / real(p.filter.rows));
   c.tapImbalance = real(p.filter.max_taps) / mean;
@@ -302,10 +305,11 @@ static Stage mix(const Problem &p, const Target &target, const Schedule &s,
     const bool isGradient = p.op == DISCO_OP_CONV_WEIGHT_GRAD;
     const double filtered = s.order == DISCO_WEIGHT_FIRST ? groupOut : groupIn;
     const double other = s.order == DISCO_WEIGHT_FIRST ? groupIn : groupOut;
+    const Problem f = appliedFilter(p, s.order).problem;
     const double points =
-        isSphere(p) ? real(p.filter.rows) * pointsPerRow(p) : outPoints(p);
+        isSphere(f) ? real(f.filter.rows) * pointsPerRow(f) : outPoints(f);
     const double tiles =
-        real(p.batch) * tilesOf(p, s) * (isSphere(p) ? real(p.filter.rows) : 1);
+        real(f.batch) * tilesOf(f, s) * (isSphere(f) ? real(f.filter.rows) : 1);
     const double weight = real(p.out_channels) * groupIn * real(p.num_basis);
     sums = isGradient ? 2 * tiles * weight / lanes
                       : 2 * ceilDiv(filtered, block) * real(p.batch) *

@@ -78,8 +78,9 @@ static std::optional<RuleFailure> checkIndices(const Problem &p, const Target &,
 
 static std::optional<RuleFailure>
 checkSharedMemory(const Problem &p, const Target &target, const Schedule &s) {
-  return checkSmem(target, gatherSmemBytes(p, shapeOf(p, s)),
-                   "use a smaller bc_tile or fewer threads");
+  return checkSmem(
+      target, gatherSmemBytes(appliedFilter(p, s.order).problem, shapeOf(p, s)),
+      "use a smaller bc_tile or fewer threads");
 }
 
 static std::optional<RuleFailure>
@@ -198,7 +199,9 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
                          ? Expanded::sharedCache
                          : Expanded::dram;
   }
-  Stage contraction = gatherStage(p, target, s.order, shape);
+  const AppliedFilter applied = appliedFilter(p, s.order);
+  Stage contraction =
+      gatherStage(applied.problem, target, applied.order, shape);
   contraction.counts.launches = blocks;
   contraction[BoundClass::launch] *= blocks;
   addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
@@ -210,7 +213,9 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
       einsum.counts.launches += 1; // the second stage of the fixed-order sum
     cost.stages.push_back(einsum);
   }
-  cost.stages.push_back(contraction);
+  // In the order in which they run: the mix first where features are summed.
+  const bool isFirst = mixes && !shape.sumOverK;
+  cost.stages.insert(cost.stages.end() - (isFirst ? 1 : 0), contraction);
   addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
             p.out_layout);
   return cost;

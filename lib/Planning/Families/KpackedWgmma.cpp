@@ -296,6 +296,9 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
 
 static constexpr Rule rules[] = {
     {10, "the architecture is sm_90a", checkArch, nullptr},
+    // Before what follows from counts: extents decide whatever the filter is.
+    {17, "planes and values have fewer than 2^31 elements", checkIndices,
+     nullptr},
     {11, "the filter is a constant", checkConstant, nullptr},
     {12, "K_pad is 8 or 16", checkKPad, nullptr},
     {13, "all features share their support", checkSupport, nullptr},
@@ -303,8 +306,6 @@ static constexpr Rule rules[] = {
     {15, "nlon of the input is a multiple of nlon of the output", checkScale,
      nullptr},
     {16, "the order is filter_first", checkOrder, nullptr},
-    {17, "planes and values have fewer than 2^31 elements", checkIndices,
-     nullptr},
     {18, "chunks and windows fit the shared memory of a CTA", nullptr,
      checkSharedMemory},
     {19, "block_rows only in a conv", nullptr, checkBlocks},

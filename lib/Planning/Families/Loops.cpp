@@ -47,14 +47,17 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   c.l2Bytes = c.dramReadBytes + c.dramWriteBytes;
   Work work;
   work.fmaDType = dtypeOf(p);
+  // Sums are kept in order: an addition waits for the one before it.
+  work.chainSeconds = mults * target[TargetField::add_latency_clocks] /
+                      (1e9 * target[TargetField::clock_ghz]);
   // Each multiply-add occupies a whole vector unit.
   work.fmaFlop =
       c.usefulFlop * target[TargetField::vector_bytes] / accumulatorBytes(p);
   setTimes(stage, target, work);
   Cost cost;
   cost.workspaceBytes = z;
-  cost.stages.push_back(stage);
   addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
+  cost.stages.push_back(stage);
   addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
             p.out_layout);
   return cost;

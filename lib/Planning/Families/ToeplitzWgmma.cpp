@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 using namespace disco;
 using namespace disco::planning;
@@ -47,6 +48,11 @@ static constexpr double tileRows = 64, tileChannels = 8, chunkTaps = 16;
 /// Whether features lie in the reduction.
 static bool reducesOverK(const Problem &p, int32_t order) {
   return order == DISCO_WEIGHT_FIRST && p.op != DISCO_OP_CONV_WEIGHT_GRAD;
+}
+
+/// Counts of the filter that the order applies.
+static FilterCounts countsOf(const Problem &p, int32_t order) {
+  return appliedFilter(p, order).problem.filter;
 }
 
 /// Longitudes in the rows of A.
@@ -82,29 +88,31 @@ static std::optional<RuleFailure> checkK(const Problem &p, const Target &,
 }
 
 static std::optional<RuleFailure> checkGaps(const Problem &p, const Target &,
-                                            int32_t) {
-  if (p.filter.gap_taps <= p.filter.taps / 4)
+                                            int32_t order) {
+  const FilterCounts f = countsOf(p, order);
+  if (f.gap_taps <= f.taps / 4)
     return std::nullopt;
   return failure("expected the gaps between arcs to hold at most a quarter of "
                  "the taps (" +
-                     text(p.filter.taps / 4) + "), but got " +
-                     text(p.filter.gap_taps),
+                     text(f.taps / 4) + "), but got " + text(f.gap_taps),
                  "use csr_gather, which takes arcs as they are");
 }
 
+/// Slabs hold tileChannels channels of a longitude side by side.
 static std::optional<RuleFailure> checkIndices(const Problem &p, const Target &,
                                                int32_t) {
-  return checkExtents(p);
+  return checkExtents(p, static_cast<int64_t>(tileChannels));
 }
 
 /// A, slabs of x, and in a fused kernel blocks of W and of the features.
 static double smemBytes(const Problem &p, const Schedule &s) {
   const double e = elementBytes(p);
   constexpr double bandChunks = 16, pieceTaps = 256;
+  const FilterCounts f = countsOf(p, s.order);
   const double tile = longitudes(p, s) * real(get(s, lonGroups));
   const double band = bandChunks * tileRows * chunkTaps * e;
-  const double window = std::min(real(p.filter.longest_arc), pieceTaps) +
-                        real(p.filter.stride) * (tile - 1);
+  const double window =
+      std::min(real(f.longest_arc), pieceTaps) + real(f.stride) * (tile - 1);
   const double slabs = real(get(s, stages)) * window * tileChannels * e;
   if (!get(s, fused))
     return band + slabs;
@@ -167,7 +175,7 @@ static std::optional<RuleFailure> checkBlocks(const Problem &p, const Target &,
   const bool blocked = (p.op == DISCO_OP_CONV &&
                         s.order == DISCO_FILTER_FIRST && !get(s, fused)) ||
                        p.op == DISCO_OP_CONV_WEIGHT_GRAD;
-  const int64_t most = blocked ? p.filter.rows : 0;
+  const int64_t most = blocked ? countsOf(p, s.order).rows : 0;
   if (get(s, blockRows) <= most)
     return std::nullopt;
   return failure("expected block_rows to be at most " + text(most) + " for " +
@@ -182,13 +190,15 @@ static std::optional<RuleFailure> checkBlocks(const Problem &p, const Target &,
 //===----------------------------------------------------------------------===//
 
 static double blockBytes(const Problem &p, int32_t order, double n) {
-  return expandedElements(p, order) / real(p.filter.rows) * n * elementBytes(p);
+  return expandedElements(p, order) / real(countsOf(p, order).rows) * n *
+         elementBytes(p);
 }
 
 static int64_t cachedRows(const Problem &p, const Target &target,
                           int32_t order) {
+  const int64_t all = countsOf(p, order).rows;
   int64_t n = 1;
-  while (2 * n <= p.filter.rows &&
+  while (2 * n <= all &&
          blockBytes(p, order, real(2 * n)) <= target[TargetField::l2_bytes] / 2)
     n *= 2;
   return n;
@@ -205,7 +215,8 @@ static void candidates(const Problem &p, const Target &target, int32_t order,
     s.fields[stages].value = 4;
     // About 128 longitudes, or what a row has.
     const double T = longitudes(p, s);
-    const double tile = std::min(128.0, padTo(pointsPerRow(p), T));
+    const double tile = std::min(
+        128.0, padTo(pointsPerRow(appliedFilter(p, order).problem), T));
     s.fields[lonGroups].value =
         std::clamp<int64_t>(static_cast<int64_t>(tile / T), 1, 32);
     schedules.push_back(s);
@@ -283,8 +294,11 @@ static Shape shapeOf(const Problem &p, const Schedule &s) {
   return shape;
 }
 
-static Stage contraction(const Problem &p, const Target &target,
-                         const Schedule &s, Expanded expanded) {
+static Stage contraction(const Problem &op, const Target &target, Schedule s,
+                         Expanded expanded) {
+  const AppliedFilter applied = appliedFilter(op, s.order);
+  const Problem &p = applied.problem;
+  s.order = applied.order;
   Stage stage;
   stage.name = "contraction";
   Counts &c = stage.counts;
@@ -390,7 +404,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   } else if (get(s, fused)) {
     cost.stages.push_back(fusedConv(p, target, s));
   } else {
-    const double all = real(p.filter.rows);
+    const double all = real(countsOf(p, s.order).rows);
     const double n = get(s, blockRows) ? real(get(s, blockRows)) : all;
     cost.workspaceBytes = blockBytes(p, s.order, std::min(n, all));
     const bool cached =
@@ -398,6 +412,8 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
     const Expanded expanded = cached ? Expanded::sharedCache : Expanded::dram;
     cost.stages.push_back(contraction(p, target, s, expanded));
     cost.stages.push_back(einsumStage(p, target, s.order, expanded));
+    if (reducesOverK(p, s.order)) // the mix runs first
+      std::swap(cost.stages.back(), cost.stages[cost.stages.size() - 2]);
     for (size_t i = cost.stages.size() - 2; i < cost.stages.size(); ++i) {
       cost.stages[i].counts.launches = ceilDiv(all, n);
       cost.stages[i][BoundClass::launch] *= ceilDiv(all, n);
@@ -431,7 +447,7 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
                          ", longitude " + text(37 % t) +
                          " of group 1, channel 1"};
   d.loads = {"x (c8): one slab for each ring, arc + " +
-                 text(p.filter.stride * (t - 1)) +
+                 text(countsOf(p, s.order).stride * (t - 1)) +
                  " longitudes, by bulk copies into shared memory, " +
                  text(get(s, stages)) + " in flight",
              "A: built once for each row, " + text(chunkTaps) +
@@ -448,11 +464,12 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
 
 static constexpr Rule rules[] = {
     {10, "the architecture is sm_90a", checkArch, nullptr},
+    // Before what follows from counts: extents decide whatever the filter is.
+    {14, "planes of 8 channels and values have fewer than 2^31 elements",
+     checkIndices, nullptr},
     {11, "the filter is a constant", checkConstant, nullptr},
     {12, "K is at most 64", checkK, nullptr},
     {13, "gaps between arcs hold at most a quarter of the taps", checkGaps,
-     nullptr},
-    {14, "planes and values have fewer than 2^31 elements", checkIndices,
      nullptr},
     {15, "bands, slabs and features fit the shared memory of a CTA", nullptr,
      checkSharedMemory},

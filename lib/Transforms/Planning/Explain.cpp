@@ -90,9 +90,18 @@ static std::string getSource(StringRef family, StringRef part) {
   return "";
 }
 
+std::string mlir::disco::getKernelSymbol(PlanAttr plan) {
+  if (plan.getProvider() == Provider::codegen ||
+      getSource(plan.getFamily(), "kernel").empty())
+    return "";
+  return ("disco_" + plan.getFamily() + "_run").str();
+}
+
 static std::vector<Figure> makeHeader(const Explained &e) {
   std::string lowering = getSource(e.plan.getFamily(), "lowering");
+  std::string symbol = getKernelSymbol(e.plan);
   return {word("kernel family", e.plan.getFamily().str()),
+          word("kernel symbol", symbol.empty() ? "none" : symbol),
           word("provider", describeProvider(e)),
           word("order", stringifyOrder(e.plan.getOrder()).str()),
           word("file", lowering.empty() ? "none" : lowering),
@@ -196,7 +205,8 @@ static WalkthroughSection makeOverview(const Explained &e) {
   int32_t order = static_cast<int32_t>(e.plan.getOrder());
   figures.figures = {
       word("sums in", str(getAccumulatorType(element))),
-      word("two runs are bit-equal", e.problem.deterministic ? "yes" : "no"),
+      word("two runs are bit-equal",
+           e.problem.deterministic ? "yes" : "not asked for"),
       number(e.problem.batch_assumed ? "batch, assumed" : "batch",
              e.problem.batch, "",
              e.problem.batch_assumed ? Provenance::model : Provenance::exact),
@@ -204,6 +214,10 @@ static WalkthroughSection makeOverview(const Explained &e) {
              "FLOP", getTapProvenance(e)),
       number("FLOP of the channel mix", planning::einsumFlop(e.problem, order),
              "FLOP", Provenance::exact)};
+  if (e.problem.precision != DISCO_PRECISION_IEEE)
+    figures.figures.push_back(
+        word("f32 products may be rounded to",
+             str(planning::nameOfPrecision(e.problem.precision))));
   return {"Overview", {text, figures}};
 }
 
@@ -259,7 +273,7 @@ static PageBlock makeLaunch(const Explained &e) {
                       function, e.plan.getFamily()));
   else
     block.lines.push_back("@" + function.str() + " -> " +
-                          e.plan.getFamily().str());
+                          e.plan.getFamily().str() + ": no kernel exists yet");
   const Counts &counts = getMainStage(e.cost);
   block.figures = {
       word("problem hash",
@@ -343,6 +357,7 @@ static WalkthroughSection makeDataFlow(const Explained &e) {
   llvm::raw_string_ostream os(text);
   os << (isa<ConvWeightGradOp>(e.op.getOperation()) ? "x, gy, psi\n"
          : isa<ConvOp>(e.op.getOperation())         ? "x, psi, W\n"
+         : isa<ContractSumOp>(e.op.getOperation())  ? "z, psi\n"
                                                     : "x, psi\n");
   for (const planning::Stage &stage : e.cost.stages) {
     os << "|  " << bytes(stage.counts.dramReadBytes) << " read\nv\n["
@@ -391,8 +406,12 @@ static PageBlock makeCounts(const planning::Stage &stage) {
   return block;
 }
 
+/// Of the filter that the plan's order applies.
 static PageBlock makeTaps(const Explained &e) {
-  const planning::FilterCounts &f = e.problem.filter;
+  const planning::FilterCounts f =
+      planning::appliedFilter(e.problem,
+                              static_cast<int32_t>(e.plan.getOrder()))
+          .problem.filter;
   Provenance from = getTapProvenance(e);
   PageBlock block;
   block.heading = "Taps";

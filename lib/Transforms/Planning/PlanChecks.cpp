@@ -70,14 +70,30 @@ static LogicalResult checkFields(Operation *op, PlanAttr plan) {
          << ": disco-select-kernel chooses those that are missing";
 }
 
+LogicalResult mlir::disco::checkPremises(ContractionOpInterface op,
+                                         PlanAttr plan,
+                                         const planning::Target &target) {
+  // A target may be named by its architecture.
+  if (!plan.getTarget().empty() &&
+      planning::lookupTarget(std::string_view(plan.getTarget()))->name !=
+          target.name)
+    return op->emitOpError()
+           << "expected the plan to be for target " << target.name
+           << ", but got one for " << plan.getTarget();
+  RankedTensorType x = op.getActivations().getType();
+  if (plan.getBatch() && !x.isDynamicDim(0))
+    return op->emitOpError()
+           << "expected the plan of a static batch (" << x.getDimSize(0)
+           << ") to assume none, but got batch = " << plan.getBatch();
+  return success();
+}
+
 LogicalResult mlir::disco::checkPlan(ContractionOpInterface op, PlanAttr plan,
                                      const planning::Target &target,
                                      ProblemBuilder &problems,
                                      bool includePlanned) {
-  if (!plan.getTarget().empty() && plan.getTarget() != target.name)
-    return op->emitOpError()
-           << "expected the plan to be for target " << target.name
-           << ", but got one for " << plan.getTarget();
+  if (failed(checkPremises(op, plan, target)))
+    return failure();
   const planning::Family &family = plan.getKernelFamily();
   if (op.getStorageAttr()) {
     if (family.isAvailable() || includePlanned)

@@ -220,10 +220,8 @@ LogicalResult SelectKernelPass::plan(ContractionOpInterface op,
     ++numKept;
     return mlir::disco::checkPlan(op, old, chip, problems, includePlanned);
   }
-  if (old && !old.getTarget().empty() && old.getTarget() != chip.name)
-    return op->emitOpError()
-           << "expected the plan to be for target " << chip.name
-           << ", but got one for " << old.getTarget();
+  if (old && failed(checkPremises(op, old, chip)))
+    return failure();
   FailureOr<Problem> problem = problems.build(
       op, old && old.getBatch() ? old.getBatch() : int64_t(assumedBatch));
   if (failed(problem))

@@ -210,15 +210,24 @@ LogicalResult ExplainPass::collect(SmallVectorImpl<Walkthrough> &pages) {
   if (failed(attr))
     return failure();
   planning::Target chip = attr->getTarget();
+  unsigned numPlanned = 0;
   for (ContractionOpInterface op : getContractions(getOperation())) {
     auto plan = op->getAttrOfType<PlanAttr>("plan");
     if (!plan)
+      continue;
+    ++numPlanned;
+    if (!kernel.empty() && kernel != plan.getFamily() &&
+        kernel != getKernelSymbol(plan))
       continue;
     FailureOr<Walkthrough> page = explainOne(op, plan, chip);
     if (failed(page))
       return failure();
     pages.push_back(std::move(*page));
   }
+  if (pages.empty() && numPlanned)
+    return getOperation().emitOpError()
+           << "expected an operation with a plan to run the kernel " << kernel
+           << ", but got none of " << numPlanned;
   if (pages.empty())
     return getOperation().emitOpError()
            << "expected at least 1 operation with a plan, but got 0: run "

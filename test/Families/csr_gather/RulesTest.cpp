@@ -51,7 +51,8 @@ TEST(CsrGather, Rule11LimitsPlanesTo32BitIndices) {
   EXPECT_EQ(firstFailure("csr_gather", p, target("a100")), "");
   p.out_shape[0] += 1;
   EXPECT_EQ(firstFailure("csr_gather", p, target("a100")),
-            "11: expected a plane to have fewer than 2147483648 points for "
+            "11: expected a plane of 1 channel(s) to have fewer than "
+            "2147483648 elements for "
             "32-bit indices, but got 2147483648");
 }
 

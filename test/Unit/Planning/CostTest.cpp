@@ -325,3 +325,86 @@ TEST(Cost, IdleCoresSlowSmallProblems) {
   EXPECT_LT(cost.total().waves, 1);
   EXPECT_EQ(cost.total().ctas, 33);
 }
+
+TEST(Cost, WeightGradientsThatFilterGyCostWhatItsContractDoes) {
+  // 64 longitudes to 32: the adjoint has two phases, psi a stride of two.
+  const std::string text =
+      "#disco.sphere_filter<harmonic, [3, 3], cutoff = 0.2, in = "
+      "#disco.grid<equiangular, 33x64>, out = #disco.grid<equiangular, 33x32>>";
+  Problem gradient = as(DISCO_OP_CONV_WEIGHT_GRAD, sphereProblem(text));
+  gradient.channels = 8;
+  gradient.out_channels = 24;
+  Problem contract = as(DISCO_OP_CONTRACT, sphereProblem(text, true));
+  contract.channels = contract.out_channels = 24;
+  setDType(gradient, DType::bf16);
+  setDType(contract, DType::bf16);
+  ASSERT_NE(gradient.filter.rows, gradient.adjoint.rows);
+  const Target h200 = target("h200");
+  for (const char *name : {"csr_gather", "toeplitz_wgmma"}) {
+    const Family &family = *findFamily(name);
+    std::vector<Schedule> schedules;
+    family.impl->candidates(gradient, h200, DISCO_WEIGHT_FIRST, DISCO_RUNTIME,
+                            schedules);
+    Schedule s = schedules.at(0);
+    auto contraction = [&](const Problem &p) {
+      for (const Stage &stage : family.impl->cost(p, h200, s).stages)
+        if (stage.name == "contraction")
+          return stage.counts;
+      ADD_FAILURE() << name << " has no contraction";
+      return Counts{};
+    };
+    const Counts first = contraction(gradient);
+    s.order = DISCO_FILTER_FIRST;
+    const Counts second = contraction(contract);
+    EXPECT_GT(first.usefulFlop, 0) << name;
+    EXPECT_EQ(first.usefulFlop, second.usefulFlop) << name;
+    EXPECT_EQ(first.issuedFlop, second.issuedFlop) << name;
+    EXPECT_EQ(first.smemWavefronts, second.smemWavefronts) << name;
+    EXPECT_EQ(first.ctas, second.ctas) << name;
+  }
+}
+
+TEST(Cost, LoopsWaitForTheSumBefore) {
+  // 4 clocks an addition against 8 instructions at 4 a clock.
+  const Problem p = as(DISCO_OP_CONTRACT, small(DType::f32));
+  const Target cpu = target("avx2");
+  const Family &family = *findFamily("loops");
+  const Cost cost = family.impl->cost(
+      p, cpu, makeSchedule(family.fields(), DISCO_FILTER_FIRST, DISCO_CODEGEN));
+  EXPECT_EQ(cost.bound(), BoundClass::latency);
+  EXPECT_DOUBLE_EQ(cost.stages[0][BoundClass::latency],
+                   2 * cost.stages[0][BoundClass::issue]);
+}
+
+TEST(Cost, StagesStandInTheOrderInWhichTheyRun) {
+  auto names = [](const char *name, const Problem &p, int32_t order,
+                  const char *chip) {
+    const Family &family = *findFamily(name);
+    std::vector<Schedule> schedules;
+    family.impl->candidates(p, target(chip), order,
+                            name == std::string("loops") ? DISCO_CODEGEN
+                                                         : DISCO_RUNTIME,
+                            schedules);
+    std::string text;
+    for (const Stage &s :
+         family.impl->cost(p, target(chip), schedules.at(0)).stages)
+      text += (text.empty() ? "" : ", ") + s.name;
+    return text;
+  };
+  Problem conv = small(), grad = as(DISCO_OP_CONV_WEIGHT_GRAD, small());
+  for (const char *family : {"csr_gather", "toeplitz_wgmma"}) {
+    conv.in_layout = conv.out_layout = grad.in_layout = grad.out_layout =
+        family == std::string("toeplitz_wgmma") ? DISCO_C8 : DISCO_NCHW;
+    EXPECT_EQ(names(family, conv, DISCO_FILTER_FIRST, "h200"),
+              "contraction, einsum");
+    EXPECT_EQ(names(family, conv, DISCO_WEIGHT_FIRST, "h200"),
+              "einsum, contraction");
+    for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST})
+      EXPECT_EQ(names(family, grad, order, "h200"), "contraction, einsum");
+  }
+  conv.in_layout = conv.out_layout = DISCO_C8;
+  EXPECT_EQ(names("csr_gather", conv, DISCO_WEIGHT_FIRST, "h200"),
+            "repack x, einsum, contraction, repack y");
+  EXPECT_EQ(names("loops", conv, DISCO_FILTER_FIRST, "avx2"),
+            "repack x, loops, repack y");
+}
