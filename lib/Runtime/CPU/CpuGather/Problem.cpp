@@ -282,26 +282,39 @@ static disco_status checkPointer(const char *what, const void *pointer,
               "expected %s to be a pointer, but got null", what);
 }
 
-disco_status checkOperands(const Problem &problem) {
-  const disco_kernel_call &call = *problem.call;
-  const disco_kernel_psi &psi = call.psi;
+disco_status checkPsi(const Problem &problem) {
+  const disco_kernel_psi &psi = problem.call->psi;
   const bool isTable = psi.form >= DISCO_FORM_TABLE;
   const int64_t tableRows = psi.adjoint ? problem.numIn : problem.numOut;
   const int64_t entries = isTable ? tableRows * psi.degree : psi.num_taps;
+  const struct {
+    const char *what;
+    const void *pointer;
+    int64_t count;
+  } pointers[] = {{"psi's offsets", psi.offsets, isTable ? 0 : 1},
+                  {"psi's indices", psi.indices,
+                   problem.isSphere() ? psi.num_arcs : entries},
+                  {"psi's values", psi.values, entries}};
+  for (const auto &p : pointers)
+    if (disco_status s = checkPointer(p.what, p.pointer, p.count))
+      return s;
+  return problem.isSphere() ? checkArcs(problem) : checkPointIndices(problem);
+}
+
+disco_status checkOperands(const Problem &problem) {
+  const disco_kernel_call &call = *problem.call;
   const int64_t in = problem.batch * problem.channels * problem.numIn;
   const int64_t out = problem.batch * problem.outChannels * problem.numOut;
   const int64_t weights = problem.outChannels * problem.groupIn;
   const bool isConv = call.op == DISCO_OP_CONV;
   const bool isGradient = call.op == DISCO_OP_CONV_WEIGHT_GRAD;
+  if (disco_status s = checkPsi(problem))
+    return s;
   const struct {
     const char *what;
     const void *pointer;
     int64_t count;
   } pointers[] = {
-      {"psi's offsets", psi.offsets, isTable ? 0 : 1},
-      {"psi's indices", psi.indices,
-       problem.isSphere() ? psi.num_arcs : entries},
-      {"psi's values", psi.values, entries},
       {"x", call.x, in},
       {"gy", call.gy, isGradient ? out : 0},
       {"weight", call.weight, isConv ? weights : 0},
@@ -313,7 +326,7 @@ disco_status checkOperands(const Problem &problem) {
   for (const auto &p : pointers)
     if (disco_status s = checkPointer(p.what, p.pointer, p.count))
       return s;
-  return problem.isSphere() ? checkArcs(problem) : checkPointIndices(problem);
+  return DISCO_OK;
 }
 
 } // namespace disco::cpu_gather

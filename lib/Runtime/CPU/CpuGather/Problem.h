@@ -39,7 +39,10 @@ struct Problem {
 /// Checks every number in `call`, but no pointer and no table.
 disco_status readProblem(const disco_kernel_call *call, Problem &problem);
 
-/// Checks pointers, and the offsets and indices of psi.
+/// Checks the pointers to psi's tables, its offsets and its indices.
+disco_status checkPsi(const Problem &problem);
+
+/// The same, and the pointers to all other operands.
 disco_status checkOperands(const Problem &problem);
 
 /// Element `i` of a table of i32 or i64.
