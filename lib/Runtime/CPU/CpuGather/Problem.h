@@ -9,6 +9,7 @@
 #ifndef DISCO_LIB_RUNTIME_CPU_CPUGATHER_PROBLEM_H
 #define DISCO_LIB_RUNTIME_CPU_CPUGATHER_PROBLEM_H
 
+#include "disco/ABI/Families/CpuGather.h"
 #include "disco/ABI/Kernel.h"
 
 #include <cstddef>
@@ -32,6 +33,8 @@ struct Problem {
   int64_t stride = 1, phases = 1, lattice = 0;
   int64_t elementSize = 0;
   int numThreads = 1;
+  /// Fields of the schedule; 0: the operation chooses.
+  int64_t tile = 0, channelBlock = 0;
 
   bool isSphere() const { return call->psi.form == DISCO_FORM_ARCS; }
 };
