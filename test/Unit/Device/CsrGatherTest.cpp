@@ -193,7 +193,11 @@ TEST_F(CsrGather, ShiftsAndNaN) {
       differing += z.at(row * 200 + (lon + 1) % 200) != y.at(row * 200 + lon);
   EXPECT_EQ(differing, 0);
   // One NaN reaches exactly the points that have it among their taps.
-  const int64_t poisoned = 400 + 399;
+  int64_t poisoned = -1;
+  for (int64_t point = 0; point < m; ++point)
+    psi.op.forEachTap(point,
+                      [&](int64_t in, const double *) { poisoned = in; });
+  ASSERT_GE(poisoned, 0);
   shifted.set(poisoned, std::numeric_limits<double>::quiet_NaN());
   ASSERT_TRUE(runKernelOnDevice("csr_gather", 0, call));
   int64_t wrong = 0, reached = 0;

@@ -82,8 +82,7 @@ public:
     const ContractSumTables t =
         makeContractSumTables(psi, lattice, SumType::f64);
     std::vector<double> y(op.numOut(), unset);
-    EXPECT_EQ(t.lanes % 32, 0);
-    EXPECT_LE(t.rowsPerBlock * t.lanes, contractSumThreads);
+    EXPECT_LE(t.tile, 32 * sumPoints);
     for (const Int4 &group : t.rows)
       for (int32_t first = 0; first < lattice.points; first += t.tile)
         for (int32_t r = 0; r < group.w; ++r)
@@ -140,8 +139,7 @@ private:
           for (int32_t c = 0; c < points + window.z - 1; ++c)
             columns.push_back(at(k, window.x, int64_t(window.y) + first + c));
         }
-        const int32_t *offsets =
-            t.pieceOffsets.data() + int64_t(s) * t.rowsPerBlock;
+        const int32_t *offsets = t.pieceOffsets.data() + int64_t(s) * sumRows;
         for (int32_t i = offsets[r]; i < offsets[r + 1]; ++i) {
           const Int4 &piece = t.pieces[i];
           const std::vector<double> &columns = windows.at(piece.x);

@@ -54,7 +54,7 @@ template <typename X, typename Y, int BC> struct ContractSum {
 
   const ContractSumParams &p;
   char *shared;
-  int warp, lane, warps;
+  int warp, lane;
   int firstPoint, points, fields;
 
   /// What a stage needs, and where one of the two halves of shared memory has
@@ -70,14 +70,14 @@ template <typename X, typename Y, int BC> struct ContractSum {
 
   __device__ ContractSum(const ContractSumParams &p, char *shared)
       : p(p), shared(shared), warp(threadIdx.x / 32), lane(threadIdx.x % 32),
-        warps(blockDim.x / 32) {}
+        firstPoint(0), points(0), fields(0) {}
 
   __device__ Step stepOf(int index, int half) const {
     Step step;
     step.stage = p.sphere.stages[index];
-    step.offsets = p.sphere.pieceOffsets + index * p.rowsPerBlock;
+    step.offsets = p.sphere.pieceOffsets + index * sumRows;
     step.firstPiece = step.offsets[0];
-    step.numPieces = step.offsets[p.rowsPerBlock] - step.firstPiece;
+    step.numPieces = step.offsets[sumRows] - step.firstPiece;
     step.pieces = reinterpret_cast<Int4 *>(shared + half * p.bufferBytes);
     step.values = reinterpret_cast<A *>(step.pieces + step.numPieces);
     step.columns = reinterpret_cast<Chunk *>(step.values + step.stage.w);
@@ -88,27 +88,30 @@ template <typename X, typename Y, int BC> struct ContractSum {
     return chunk / chunks * groupUnits + chunk % chunks * BC;
   }
 
-  /// Copies the windows of a stage; a warp takes 32 chunks of a window and
-  /// field at a time.
+  /// Copies the windows of a stage; a warp takes 32 neighbouring chunks of a
+  /// field at a time, and the warps of a field take turns.
   __device__ void stageColumns(const Int4 &stage, const X *x, Chunk *to) {
+    constexpr int turn = contractSumThreads / BC; // chunks of a field at once
+    constexpr int skip = turn / chunks * groupUnits;
     const Sphere &s = p.sphere;
-    int turn = warp;
+    const int field = warp % BC;
+    if (field >= fields)
+      return;
+    const int begin = warp / BC * 32 + lane;
+    x += field * p.fields.xField;
+    to += unitOf(begin) + field;
     for (int i = 0; i < stage.y; ++i) {
       const Int4 window = s.windows[stage.x + i];
-      const int size = points + window.z - 1;
-      const int count = (size + V - 1) / V;
-      const int turns = (count + 31) / 32 * fields;
-      int first = window.y + firstPoint;
-      if (first >= s.lattice)
-        first -= s.lattice;
-      for (; turn < turns; turn += warps) {
-        const int field = turn % fields;
-        const int chunk = turn / fields * 32 + lane;
-        if (chunk < count)
-          stageChunk(x + field * p.fields.xField + window.x, first + chunk * V,
-                     to + window.w * groupUnits + unitOf(chunk) + field);
+      const int count = (points + window.z - 1 + V - 1) / V;
+      const X *from = x + window.x;
+      Chunk *at = to + window.w * groupUnits;
+      int point = window.y + firstPoint + begin * V;
+      for (int chunk = begin; chunk < count; chunk += turn, at += skip) {
+        while (point >= s.lattice)
+          point -= s.lattice;
+        stageChunk(from, point, at);
+        point += turn * V;
       }
-      turn -= turns;
     }
   }
 
@@ -116,9 +119,6 @@ template <typename X, typename Y, int BC> struct ContractSum {
                                              Chunk *to) const {
     const Sphere &s = p.sphere;
     if (p.isAligned) {
-      // A window is less than two rings.
-      point -= point >= s.lattice ? s.lattice : 0;
-      point -= point >= s.lattice ? s.lattice : 0;
       if constexpr (sizeof(X) == sizeof(A)) {
         copyAsync(to, x + point);
       } else {
@@ -180,10 +180,12 @@ template <typename X, typename Y, int BC> struct ContractSum {
           break;
         load((slot + slots - 1) % slots);
         const Chunk value = *values++;
+        // Not multiplied by a zero: what a piece does not have may be NaN.
+        const unsigned from = 1u << (u == 0 ? begin : 0);
+        const unsigned has = (1u << min(end - u, V)) - from;
 #pragma unroll
         for (int i = 0; i < V; ++i)
-          // Not multiplied by a zero: what a piece does not have may be NaN.
-          if (u + i - begin < taps)
+          if (has & 1u << i)
 #pragma unroll
             for (int j = 0; j < P; ++j)
 #pragma unroll
@@ -205,8 +207,7 @@ template <typename X, typename Y, int BC> struct ContractSum {
     points = min(s.tile, s.lattice - firstPoint);
     const X *x =
         static_cast<const X *>(p.fields.x) + firstField * p.fields.xField;
-    const int row = threadIdx.x / p.lanes;
-    const int myLane = threadIdx.x - row * p.lanes;
+    const int row = warp, myLane = lane;
     // Threads without points, and those of missing rows, help to stage.
     const bool isActive = row < group.w && myLane * P < points;
     A sums[P][BC] = {};
@@ -251,7 +252,7 @@ template <typename X, typename Y, int BC> struct ContractSum {
 #pragma unroll
           for (int i = 0; i < V; ++i)
             c.v[i] = sums[chunk * V + i][f];
-          all[(row * p.lanes + myLane) * groupUnits + chunk * BC + f] = c;
+          all[(threadIdx.x) * groupUnits + chunk * BC + f] = c;
         }
     __syncthreads();
     const Sphere &s = p.sphere;
@@ -259,7 +260,7 @@ template <typename X, typename Y, int BC> struct ContractSum {
       Y *y = static_cast<Y *>(p.fields.y);
       const int64_t first = firstField * p.fields.yField +
                             p.rowPlaces[group.z + r] + firstPoint * s.phases;
-      const Chunk *from = all + r * p.lanes * groupUnits;
+      const Chunk *from = all + r * 32 * groupUnits;
       for (int j = threadIdx.x; j < points; j += blockDim.x) {
         const Chunk *chunk = from + unitOf(j / V);
 #pragma unroll

@@ -204,7 +204,7 @@ public:
     const Sizes s(c);
     bytes = static_cast<uint64_t>(weight.bytes() + s.channels * s.numBasis *
                                                        filter.maxBlockPoints() *
-                                                       s.size);
+                                                       s.sumSize);
     return DISCO_OK;
   }
 
@@ -413,7 +413,7 @@ public:
     const Sizes s(c);
     bytes = static_cast<uint64_t>(partBytes(s) + filtered * s.numBasis *
                                                      filter.maxBlockPoints() *
-                                                     s.size);
+                                                     s.sumSize);
     return DISCO_OK;
   }
 

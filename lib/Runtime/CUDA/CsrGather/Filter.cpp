@@ -162,7 +162,8 @@ disco_status Filter::makeContract(const Device &device,
   contract.sphere.tiles = (lattice.points + tables.tile - 1) / tables.tile;
   contract.kTiles = tables.kTiles;
   contract.numTaps = tables.numTaps;
-  contract.columns = tables.columns;
+  // Records begin at multiples of 16 bytes.
+  contract.columns = (tables.columns + 3) / 4 * 4;
   maxTaps = tables.maxTaps;
   blockRows = tables.blockOffsets;
   if (blockRows.size() == 1)
@@ -192,11 +193,9 @@ disco_status Filter::makeContractSum(const Device &device,
   contractSum.sphere.pieces = pieces.as<const Int4>();
   contractSum.sphere.pieceOffsets = pieceOffsets.as<const int32_t>();
   contractSum.rowPlaces = rowPlaces.as<const int32_t>();
-  contractSum.rowsPerBlock = tables.rowsPerBlock;
-  contractSum.lanes = tables.lanes;
   // The result goes through the same memory.
   const int64_t result =
-      int64_t(tables.rowsPerBlock) * tables.lanes *
+      int64_t(contractSumThreads) *
       sumGroupUnits(static_cast<int>(16 / sizeOfSum(sumType())),
                     static_cast<int>(sizeOfSum(sumType())));
   contractSum.bufferBytes = static_cast<int32_t>(
@@ -321,8 +320,7 @@ disco_status Filter::launchContractSum(const Variant &variant,
   if (disco_status s = countBlocks(blockRows[1], sphere.fieldBlocks,
                                    sphere.tiles, launch.blocks))
     return s;
-  launch.threads =
-      static_cast<unsigned>(contractSum.rowsPerBlock * contractSum.lanes);
+  launch.threads = contractSumThreads;
   launch.smemBytes = static_cast<unsigned>(variant.kernel.smemLimit);
   launch.stream = stream;
   return cuda::launch(variant.kernel, launch, &params);

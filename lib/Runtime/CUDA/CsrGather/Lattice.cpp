@@ -233,7 +233,8 @@ namespace {
 /// Out-points of a block, 16-byte units of shared memory for a stage unless one
 /// window needs more (twice that for four blocks fits a multiprocessor of
 /// 228 KiB), and taps of a piece.
-constexpr int32_t maxSumTile = 256, maxSumUnits = 1780, maxSumTaps = 128;
+constexpr int32_t maxSumTile = 32 * sumPoints, maxSumUnits = 1780,
+                  maxSumTaps = 128;
 /// Windows begin at multiples of this, where 16 bytes of f32 do.
 constexpr int32_t windowAlignment = 4;
 
@@ -360,7 +361,7 @@ private:
       groups += groupsOf(window);
     }
     std::vector<std::pair<Piece, int32_t>> valued; // and its first word
-    for (int32_t r = 0; r < tables.rowsPerBlock; ++r) {
+    for (int32_t r = 0; r < sumRows; ++r) {
       tables.pieceOffsets.push_back(static_cast<int32_t>(tables.pieces.size()));
       for (const auto &[piece, group] : pieces)
         if (piece.row == r) {
@@ -405,13 +406,11 @@ ContractSumTables makeContractSumTables(const disco_kernel_psi &psi,
   const int32_t balanced = (points + tables.tiles - 1) / tables.tiles;
   tables.tile = (balanced + sumPoints - 1) / sumPoints * sumPoints;
   tables.tiles = (points + tables.tile - 1) / tables.tile;
-  tables.lanes = (tables.tile / sumPoints + 31) / 32 * 32;
-  tables.rowsPerBlock = contractSumThreads / tables.lanes;
   ContractSumBuilder builder(psi, lattice, type, tables);
   std::vector<std::pair<int64_t, int32_t>> groups;
-  for (int32_t row = 0; row < lattice.numRows(); row += tables.rowsPerBlock) {
+  for (int32_t row = 0; row < lattice.numRows(); row += sumRows) {
     int64_t taps = 0;
-    const int32_t end = std::min(row + tables.rowsPerBlock, lattice.numRows());
+    const int32_t end = std::min(row + sumRows, lattice.numRows());
     for (int32_t r = row; r < end; ++r)
       taps = std::max(taps, lattice.tapsOf(r));
     groups.push_back({-taps, row});
@@ -420,8 +419,7 @@ ContractSumTables makeContractSumTables(const disco_kernel_psi &psi,
       groups.begin(), groups.end(),
       [](const auto &a, const auto &b) { return a.first < b.first; });
   for (const auto &[taps, row] : groups)
-    builder.addGroup(row,
-                     std::min(tables.rowsPerBlock, lattice.numRows() - row));
+    builder.addGroup(row, std::min(sumRows, lattice.numRows() - row));
   tables.pieceOffsets.push_back(static_cast<int32_t>(tables.pieces.size()));
   return tables;
 }

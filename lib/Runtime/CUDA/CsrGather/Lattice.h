@@ -70,7 +70,7 @@ struct ContractSumTables {
   std::vector<Int4> rows, stages, windows, pieces;
   std::vector<int32_t> pieceOffsets, rowPlaces;
   std::vector<char> values;
-  int32_t tile = 0, tiles = 0, lanes = 0, rowsPerBlock = 0;
+  int32_t tile = 0, tiles = 0;
   /// Units of 16 bytes of shared memory of a stage, at most.
   int32_t maxUnits = 0;
 };

@@ -84,16 +84,16 @@ constexpr int recordSize(int kTile, int elementSize) {
   return (kTile + 1 + unit - 1) / unit * unit;
 }
 
-/// contract_sum on a sphere. A block does `rowsPerBlock` rows, which share
-/// windows, with `lanes` threads each (whole warps); a thread sums
-/// sumPoints neighbouring out-points.
+/// contract_sum on a sphere. A block does up to sumRows rows, which share
+/// windows, one with each warp; a thread sums sumPoints neighbouring
+/// out-points.
 ///
 ///   rows     [groups] {first stage, number of stages, first row of the group
 ///            in rowPlaces, number of rows}
 ///   stages   {first window, number of windows, first word of values, words}
 ///   windows  {place in a plane of x, first lattice point (a multiple of 4 on
 ///            such lattices), longest taps, group of columns in shared memory}
-///   pieceOffsets [stages * rowsPerBlock + 1] into
+///   pieceOffsets [stages * sumRows + 1] into
 ///   pieces   {group of the window, column in the window, taps, word in the
 ///            stage's values}
 ///   values   for each stage [K][words]; those of a piece begin with as many
@@ -103,14 +103,14 @@ struct ContractSumParams {
   Sphere sphere;
   const int32_t *rowPlaces; ///< in a plane of y
   Epilogue epilogue;
-  int32_t rowsPerBlock, lanes;
   int32_t bufferBytes; ///< of one of two
   int32_t isAligned;   ///< chunks of x begin at addresses of their size
 };
 
 constexpr int sumPoints = 8;
-/// Threads of a block of contract_sum, at most.
-constexpr int contractSumThreads = 128;
+constexpr int sumRows = 4;
+/// Threads of a block of contract_sum.
+constexpr int contractSumThreads = sumRows * 32;
 
 /// Units of 16 bytes of a group of sumPoints columns in shared memory.
 constexpr int sumGroupUnits(int fields, int sumSize) {
