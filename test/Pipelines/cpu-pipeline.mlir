@@ -1,18 +1,24 @@
 // RUN: disco-opt %s --disco-cpu-pipeline --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefixes=CHECK,TABLES
+// RUN: disco-opt %s --disco-cpu-pipeline="family=loops strided fuse=false" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=OPTIONS
 // RUN: disco-opt %s --disco-cpu-pipeline="instrument check-tables=false" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefixes=CHECK,INSTRUMENT
 
 // CHECK:           builtin.module(
 // CHECK-NEXT:        inline
 // CHECK-NEXT:        symbol-dce
+// CHECK-NEXT:        canonicalize
+// CHECK-NEXT:        disco-fuse-einsum
+// CHECK-NEXT:        disco-fuse-epilogue
 // CHECK-NEXT:        convert-elementwise-to-linalg
 // CHECK-NEXT:        canonicalize
 // CHECK-NEXT:        cse
 // CHECK-NEXT:        disco-select-kernel{assumed-batch=1 force-family= force-fields= force-order= force-provider= include-planned=false overrides= target=cpu}
-// CHECK-NEXT:        disco-prepare-entries
+// CHECK-NEXT:        disco-verify-plan{include-planned=false overrides= target=}
+// CHECK-NEXT:        disco-prepare-entries{strided=false}
 // TABLES-NEXT:       disco-check-tables
 // CHECK-NEXT:        disco-materialize-filters
 // CHECK-NEXT:        cse
 // INSTRUMENT-NEXT:   disco-instrument
+// CHECK-NEXT:        disco-lower-to-runtime
 // CHECK-NEXT:        disco-lower-to-loops
 // CHECK-NEXT:        resolve-shaped-type-result-dims
 // CHECK-NEXT:        canonicalize
@@ -42,4 +48,9 @@
 // CHECK-NEXT:        canonicalize
 // CHECK-NEXT:        cse
 // CHECK-NEXT:      )
+
+// OPTIONS:           symbol-dce
+// OPTIONS-NEXT:      convert-elementwise-to-linalg
+// OPTIONS:           disco-select-kernel{{{.*}}force-family=loops
+// OPTIONS:           disco-prepare-entries{strided=true}
 module {}

@@ -23,11 +23,17 @@
 using namespace mlir;
 using namespace mlir::disco;
 
-/// Graph level: one function an entry, filters as tensors, loops.
+/// Graph level: one function an entry, filters as tensors, calls and loops.
 static void addTensorPasses(OpPassManager &manager,
                             const CpuPipelineOptions &options) {
   manager.addPass(createInlinerPass());
   manager.addPass(createSymbolDCEPass());
+  if (options.fuse) {
+    // Constants and reshapes as the patterns know them.
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createFuseEinsumPass());
+    manager.addPass(createFuseEpiloguePass());
+  }
   // Arithmetic on whole tensors has neither sizes nor buffers; linalg has.
   manager.addPass(createConvertElementwiseToLinalgPass());
   manager.addPass(createCanonicalizerPass());
@@ -35,14 +41,19 @@ static void addTensorPasses(OpPassManager &manager,
   // Before filters become tensors: their taps are counted.
   SelectKernelPassOptions select;
   select.target = "cpu";
+  select.forceFamily = options.family;
   manager.addPass(createSelectKernelPass(select));
-  manager.addPass(createPrepareEntriesPass());
+  manager.addPass(createVerifyPlanPass());
+  PrepareEntriesPassOptions prepare;
+  prepare.strided = options.strided;
+  manager.addPass(createPrepareEntriesPass(prepare));
   if (options.checkTables)
     manager.addPass(createCheckTablesPass());
   manager.addPass(createMaterializeFiltersPass());
   manager.addPass(createCSEPass());
   if (options.instrument)
     manager.addPass(createInstrumentPass());
+  manager.addPass(createLowerToRuntimePass());
   manager.addPass(createLowerToLoopsPass());
   // Sizes in terms of arguments, as the workspace needs them.
   manager.addPass(memref::createResolveShapedTypeResultDimsPass());
