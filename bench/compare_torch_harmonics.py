@@ -52,12 +52,19 @@ class Psi(ctypes.Structure):
 
 
 class Schedule(ctypes.Structure):
+    """disco_schedule of disco/ABI/Schedule.h: no fields, the family chooses."""
+
     _fields_ = [
-        ("order", ctypes.c_int32),
-        ("num_threads", ctypes.c_int32),
-        ("tile", ctypes.c_int64),
-        ("channel_block", ctypes.c_int64),
-    ]
+        (n, ctypes.c_int32)
+        for n in (
+            "order",
+            "provider",
+            "in_layout",
+            "out_layout",
+            "num_fields",
+            "reserved",
+        )
+    ] + [("fields", ctypes.c_int64 * 32)]
 
 
 class Call(ctypes.Structure):
@@ -75,7 +82,7 @@ class Call(ctypes.Structure):
                 "transpose_weight",
                 "has_bias",
                 "has_residual",
-                "reserved",
+                "num_threads",
             )
         ]
         + [(n, ctypes.c_int64) for n in ("batch", "channels", "out_channels", "groups")]
@@ -90,6 +97,7 @@ class Call(ctypes.Structure):
 CONTRACT, CONTRACT_SUM, CONV = 0, 1, 2
 ARCS, I32, F32 = 0, 4, 1
 FILTER_FIRST, WEIGHT_FIRST = 0, 1
+RUNTIME = 1
 
 
 class Runtime:
@@ -225,6 +233,8 @@ class Layer:
         call.struct_size = ctypes.sizeof(Call)
         call.op, call.dtype, call.weight_dtype = op, F32, F32
         call.batch, call.channels, call.groups = 1, self.c, 1
+        call.schedule.provider = RUNTIME
+        call.schedule.order = WEIGHT_FIRST if op == CONTRACT_SUM else FILTER_FIRST
         psi = call.psi
         psi.form, psi.index_dtype, psi.value_dtype = ARCS, I32, F32
         psi.num_basis = self.k
@@ -309,7 +319,7 @@ def compare(name, args, runtime, torch, np, harmonics, out):
             continue
         keep = []
         theirs, call, y = make(keep)
-        call.schedule.num_threads = args.threads
+        call.num_threads = args.threads
         workspace, ours = runtime.prepare(call)
         with torch.no_grad():
             their_time, expected = measure(theirs, args.repeat, args.clock)

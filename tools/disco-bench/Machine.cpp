@@ -166,7 +166,7 @@ static double gemmRate(bool isDouble, int threads, Clock clock) {
   disco_kernel_call call = makeKernelCall(DISCO_OP_CONV, *psi, dtype);
   call.batch = 1;
   call.channels = call.out_channels = channels;
-  call.schedule.num_threads = threads;
+  call.num_threads = threads;
   call.x = x->bytes.data();
   call.y = y->bytes.data();
   call.weight = w->bytes.data();

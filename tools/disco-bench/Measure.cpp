@@ -81,10 +81,10 @@ static disco_kernel_call makeCall(const Work &work, const Settings &settings,
   call.out_channels = mixes ? work.outChannels : 0;
   call.groups = work.groups;
   call.transpose_weight = work.transposeWeight;
-  call.schedule.order = mixes ? work.order : 0;
-  call.schedule.num_threads = settings.threads;
-  call.schedule.tile = settings.tile;
-  call.schedule.channel_block = settings.channelBlock;
+  if (mixes)
+    call.schedule.order = work.order;
+  call.num_threads = settings.threads;
+  setFields(call, {settings.tile, settings.channelBlock});
   call.x = operands.x.bytes.data();
   call.gy = operands.gy.bytes.data();
   call.weight = operands.weight.bytes.data();

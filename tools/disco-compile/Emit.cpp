@@ -67,15 +67,19 @@ Result<Target> compile::createTarget(const std::string &name,
     result.cpu = llvm::sys::getHostCPUName().str();
     host = llvm::sys::getHostCPUFeatures();
   }
-  std::unique_ptr<llvm::MCSubtargetInfo> info(
-      target->createMCSubtargetInfo(triple, result.cpu, ""));
-  if (!info || !info->isCPUStringValid(result.cpu))
+  // Asked of a generic processor first: LLVM warns when it makes the subtarget
+  // of one that it does not know.
+  std::unique_ptr<llvm::MCSubtargetInfo> generic(
+      target->createMCSubtargetInfo(triple, "", ""));
+  if (!generic || !generic->isCPUStringValid(result.cpu))
     return Error{"expected --mcpu to be a processor that LLVM knows for " +
                  triple.str() + ", but got '" + result.cpu + "'"};
   if (!triple.isX86()) {
     result.machine = createMachine(*target, triple, result.cpu, "", optLevel);
     return result;
   }
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target->createMCSubtargetInfo(triple, result.cpu, ""));
   std::string enabled;
   for (llvm::StringRef feature : kFeatures) {
     bool has = name == "native" ? host.lookup(feature)

@@ -19,7 +19,8 @@ const char compile::kUsage[] =
 Compiles every public function of tensors in IN.mlir ("-": the standard input)
 into an entry of OUT.so, an artifact that disco-run and libdisco_runtime run.
 
-  -o FILE          the output; written whole, or not at all
+  -o FILE          the output; written whole, or not at all ("-": the standard
+                   output)
   --target=cpu     what to compile for (default: cpu)
   --mcpu=NAME      the processor, as LLVM names it (default: native, this one)
   --instrument     report every operation to the runtime (disco-run --verify)

@@ -24,7 +24,9 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <unistd.h>
 
 using namespace disco;
@@ -155,6 +157,15 @@ int Compilation::generate() {
 }
 
 int Compilation::write(llvm::StringRef content) {
+  if (options.output == "-") {
+    progress.clear();
+    if (std::fwrite(content.data(), 1, content.size(), stdout) !=
+            content.size() ||
+        std::fflush(stdout) != 0)
+      return fail("cannot write to the standard output: " +
+                  std::string(std::strerror(errno)));
+    return success;
+  }
   Result<AtomicFile> file = AtomicFile::create(options.output);
   if (!file)
     return fail(file.message());

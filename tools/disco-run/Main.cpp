@@ -27,7 +27,7 @@ static int dispatch(int argc, char **argv) {
   Result<Options> options =
       parseOptions(std::vector<std::string>(argv + 1, argv + argc));
   if (!options) {
-    std::fprintf(stderr, "disco-run: error: %s\nsee disco-run --help\n",
+    std::fprintf(stderr, "disco-run: error: %s (see --help)\n",
                  options.message().c_str());
     return exitUsage;
   }

@@ -92,20 +92,6 @@ typedef struct disco_kernel_psi {
   const void *values;
 } disco_kernel_psi;
 
-/** How to compute; 0 in any field leaves the choice to the family. No field
- * changes a bit of the result, except that `order` does. */
-typedef struct disco_kernel_schedule {
-  /** DISCO_FILTER_FIRST or DISCO_WEIGHT_FIRST; contract and contract_sum: 0.
-   * conv_weight_grad with the weight first: `psi` *is* the adjoint, from the
-   * points of gy to those of x. */
-  int32_t order;
-  int32_t num_threads; /**< 0: DISCO_NUM_THREADS, else all processors */
-  /** Longitudes (points) whose features are computed together. */
-  int64_t tile;
-  /** Channels whose features are computed together. */
-  int64_t channel_block;
-} disco_kernel_schedule;
-
 typedef struct disco_kernel_call {
   uint64_t struct_size; /**< sizeof(disco_kernel_call) */
   int32_t op;           /**< DISCO_OP_* */
@@ -117,11 +103,16 @@ typedef struct disco_kernel_call {
   int32_t transpose_weight;
   int32_t has_bias;     /**< conv: reads bias; conv_weight_grad: writes it */
   int32_t has_residual; /**< conv */
-  int32_t reserved;     /**< 0 */
+  /** Host: 0 means DISCO_NUM_THREADS, else all processors. */
+  int32_t num_threads;
   int64_t batch, channels;
   int64_t out_channels, groups; /**< conv, conv_weight_grad */
   disco_kernel_psi psi;
-  disco_kernel_schedule schedule;
+  /** As planning scored it; its provider is DISCO_RUNTIME. Without fields, or
+   * with 0 in one of them, the family chooses (the fields of F are those of
+   * disco/ABI/Families/F.h). conv_weight_grad with the weight first: `psi` *is*
+   * the adjoint, from the points of gy to those of x. */
+  disco_schedule schedule;
   const void *x;
   const void *gy;       /**< conv_weight_grad */
   const void *weight;   /**< conv */

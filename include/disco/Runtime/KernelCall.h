@@ -87,6 +87,9 @@ Status runKernel(const KernelFamily &family, const disco_kernel_call &call);
 /// A call with struct_size, op, psi and the types set, groups 1.
 disco_kernel_call makeKernelCall(int32_t op, const PsiTables &psi, DType dtype);
 
+/// Sets all fields of the schedule, in the order of their ids.
+void setFields(disco_kernel_call &call, std::initializer_list<int64_t> values);
+
 } // namespace disco
 
 #endif // DISCO_RUNTIME_KERNELCALL_H

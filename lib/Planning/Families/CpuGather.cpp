@@ -6,13 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One parallel loop over (batch, output row, channel block); the longitude is
-// the vector axis: a tap is one load of x and K multiply-adds into sums that
-// stay in registers, k_tile features by vectors vectors of longitudes at a
-// time. The channel mix follows in cache blocks, in a fixed order.
+// Columns (longitudes; channels of points) are the vector axis. What is done
+// first decides how the kernels run:
+//
+//   filters first   a task is a row: `tile` columns at a time, windows of the
+//                   rings are copied without wrap, features of `channel_block`
+//                   channels summed in registers and mixed while in the cache
+//   sums over k     a task is some rows and `channel_block` channels: each ring
+//                   of maps is copied or mixed once and added to the rows
 //
 //===----------------------------------------------------------------------===//
 
+#include "disco/ABI/Families/CpuGather.h"
 #include "../Models.h"
 
 #include <algorithm>
@@ -21,24 +26,48 @@
 using namespace disco;
 using namespace disco::planning;
 
-enum Field : int32_t { kTile, vectors, channelBlock, numFields };
-
-static constexpr FieldInfo fields[numFields] = {
-    {"k_tile", "features that are summed at a time", "features", 1, 16, 1},
-    {"vectors", "vectors of longitudes that are summed at a time", "vectors", 1,
-     16, 1},
-    {"channel_block", "fields filtered between two channel mixes", "fields", 1,
-     1024, 1},
+static constexpr FieldInfo fields[DISCO_CPU_GATHER_NUM_FIELDS] = {
+    {"tile",
+     "longitudes (points) whose features are computed together; 0: none",
+     "longitudes", 0, 65536, 1},
+    {"channel_block", "channels whose features are computed together; 0: none",
+     "channels", 0, 65536, 1},
 };
-static constexpr FieldTable table = {fields, numFields};
+static constexpr FieldTable table = {fields, DISCO_CPU_GATHER_NUM_FIELDS};
+
+/// Sums in registers: features by vectors; and rows of the matrix product by
+/// the vectors of a panel.
+static constexpr int64_t sumFeatures = DISCO_CPU_GATHER_SUM_FEATURES,
+                         sumVectors = DISCO_CPU_GATHER_SUM_VECTORS,
+                         productRows = DISCO_CPU_GATHER_PRODUCT_ROWS,
+                         panelVectors = DISCO_CPU_GATHER_PANEL_VECTORS;
+
+/// Whether K maps are summed over the rings that they live on.
+static bool sumsOverK(const Problem &p, int32_t order) {
+  return order == DISCO_WEIGHT_FIRST && p.op != DISCO_OP_CONV_WEIGHT_GRAD;
+}
+static bool isSphere(const Problem &p) { return p.structure == DISCO_SPHERE; }
+static bool mixes(const Problem &p) { return p.op >= DISCO_OP_CONV; }
+
+static double lanesOf(const Problem &p, const Target &target) {
+  return target[TargetField::vector_bytes] / accumulatorBytes(p);
+}
+static double panelOf(const Problem &p, const Target &target) {
+  return real(panelVectors) * lanesOf(p, target);
+}
 
 //===----------------------------------------------------------------------===//
 // Rules
 //===----------------------------------------------------------------------===//
 
-static std::optional<RuleFailure> checkArch(const Problem &,
-                                            const Target &target, int32_t) {
-  return checkFeatures(target, featureAvx2);
+static std::optional<RuleFailure> checkBasis(const Problem &p, const Target &,
+                                             int32_t) {
+  constexpr int64_t most = 4096;
+  if (p.num_basis <= most)
+    return std::nullopt;
+  return failure("expected K to be at most " + text(most) + ", but got " +
+                     text(p.num_basis),
+                 "use loops");
 }
 
 static std::optional<RuleFailure> checkIndices(const Problem &p, const Target &,
@@ -46,89 +75,192 @@ static std::optional<RuleFailure> checkIndices(const Problem &p, const Target &,
   return checkExtents(p);
 }
 
-/// Sums that fit beside two vectors of x and one broadcast value.
-static int64_t maxSums(const Target &target) {
-  return (target.has(featureAvx512) ? 32 : 16) - 3;
-}
-
-static std::optional<RuleFailure>
-checkRegisters(const Problem &p, const Target &target, const Schedule &s) {
-  const int64_t sums = get(s, kTile) * get(s, vectors);
-  if (sums <= maxSums(target))
-    return std::nullopt;
-  return failure("expected k_tile times vectors to be at most " +
-                     text(maxSums(target)) + " registers, but got " +
-                     text(sums),
-                 "use a smaller k_tile or fewer vectors");
+static std::optional<RuleFailure> checkFields(const Problem &p, const Target &,
+                                              const Schedule &s) {
+  const struct {
+    int32_t id;
+    bool isUsed;
+  } uses[] = {{DISCO_CPU_GATHER_TILE, !sumsOverK(p, s.order)},
+              {DISCO_CPU_GATHER_CHANNEL_BLOCK, p.op != DISCO_OP_CONTRACT}};
+  for (const auto &use : uses) {
+    const int64_t value = get(s, use.id);
+    if ((value > 0) == use.isUsed)
+      continue;
+    const std::string name = fields[use.id].name;
+    return failure(
+        "expected " + name + " to be " + (use.isUsed ? "positive" : "0") +
+            " for " + std::string(nameOfOp(p.op)) + ", " +
+            std::string(nameOfOrder(s.order)) + ", but got " + text(value),
+        use.isUsed ? "leave " + name + " out to have it chosen"
+                   : "leave " + name + " out");
+  }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
 // Candidates
 //===----------------------------------------------------------------------===//
 
+static void addCandidate(std::vector<Schedule> &schedules, int32_t order,
+                         int32_t provider, int64_t tile, int64_t block) {
+  constexpr int64_t most = 65536;
+  Schedule s = makeSchedule(table, order, provider);
+  s.fields[DISCO_CPU_GATHER_TILE].value = std::min(tile, most);
+  s.fields[DISCO_CPU_GATHER_CHANNEL_BLOCK].value = std::min(block, most);
+  for (const Schedule &other : schedules)
+    if (isEqual(s, other))
+      return;
+  schedules.push_back(s);
+}
+
+/// Bytes of a ring of all features of a channel, extended without wrap.
+static double ringBytes(const Problem &p, const Target &target) {
+  const double lattice = real(std::min(p.in_shape[1], p.out_shape[1]));
+  const double panel = panelOf(p, target);
+  return real(p.num_basis) * real(p.filter.stride) *
+         padTo(lattice + padTo(lattice, panel), panel) * accumulatorBytes(p);
+}
+
+/// What the kernels choose by themselves comes first.
 static void candidates(const Problem &p, const Target &target, int32_t order,
                        int32_t provider, std::vector<Schedule> &schedules) {
-  const auto all =
-      static_cast<int64_t>(std::min(1024.0, filteredChannels(p, order)));
-  for (int64_t k = std::min<int64_t>(p.num_basis, 12); k >= 1; --k) {
-    // Only even cuts of K: others leave a ragged last tile.
-    if (k != p.num_basis && ceilDiv(real(p.num_basis), real(k)) ==
-                                ceilDiv(real(p.num_basis), real(k - 1)))
-      continue;
-    Schedule s = makeSchedule(table, order, provider);
-    s.fields[kTile].value = k;
-    s.fields[vectors].value = std::clamp<int64_t>(maxSums(target) / k, 1, 16);
-    s.fields[channelBlock].value = std::min<int64_t>(all, 32);
-    schedules.push_back(s);
+  const int64_t groupIn = p.channels / p.groups;
+  const int64_t groupOut = p.out_channels / p.groups;
+  const auto panel = static_cast<int64_t>(panelOf(p, target));
+  const auto widest = static_cast<int64_t>(
+      padTo(isSphere(p) ? pointsPerRow(p) : outPoints(p), real(panel)));
+  const auto add = [&](int64_t tile, int64_t block) {
+    addCandidate(schedules, order, provider, tile, block);
+  };
+  if (p.op == DISCO_OP_CONTRACT) {
+    const auto featureBytes =
+        static_cast<int64_t>(real(p.num_basis) * accumulatorBytes(p)) *
+        (isSphere(p) ? 1 : DISCO_CPU_GATHER_POINT_CHANNELS);
+    const int64_t fit = DISCO_CPU_GATHER_CONTRACT_BYTES / featureBytes;
+    for (int64_t tile : {fit, fit / 2, 2 * fit})
+      add(std::min(std::max(tile, 2 * panel), widest), 0);
+    return;
   }
+  if (!sumsOverK(p, order)) {
+    const int64_t filtered = order == DISCO_WEIGHT_FIRST ? groupOut : groupIn;
+    const int64_t block =
+        std::max<int64_t>(DISCO_CPU_GATHER_DEPTH_TARGET / p.num_basis, 1);
+    const int64_t tile = DISCO_CPU_GATHER_TILE_TARGET;
+    // Features of the same size, wider and less deep, or the other way round.
+    const auto fit = [&](int64_t columns, int64_t channels) {
+      add(std::min(columns, widest),
+          std::min(std::max<int64_t>(channels, 1), filtered));
+    };
+    fit(tile, block);
+    fit(2 * tile, block / 2);
+    fit(tile / 2, 2 * block);
+    return;
+  }
+  int64_t block = DISCO_CPU_GATHER_SUM_CHANNELS;
+  if (isSphere(p)) {
+    const bool isWide =
+        groupIn >= DISCO_CPU_GATHER_WIDE_MIX && p.op == DISCO_OP_CONV;
+    block = static_cast<int64_t>((isWide ? 4 : 1) *
+                                 real(DISCO_CPU_GATHER_RING_BYTES) /
+                                 ringBytes(p, target));
+  }
+  for (int64_t channels : {block, block / 2})
+    add(0, std::min(std::max<int64_t>(channels, 1), groupOut));
 }
 
 //===----------------------------------------------------------------------===//
 // Cost
 //===----------------------------------------------------------------------===//
 
+/// Columns of a row (of points: channels), in whole panels.
+static double columnsOf(const Problem &p, const Target &target, double fields) {
+  const double panel = panelOf(p, target);
+  return isSphere(p) ? padTo(pointsPerRow(p), panel) * fields
+                     : padTo(fields / real(p.batch), panel) * real(p.batch);
+}
+
+/// Tiles of a row, or of all points.
+static double tilesOf(const Problem &p, const Schedule &s) {
+  const double points = isSphere(p) ? pointsPerRow(p) : outPoints(p);
+  return ceilDiv(points, real(get(s, DISCO_CPU_GATHER_TILE)));
+}
+
+/// A tap of a vector of columns: K multiply-adds; x once for each block of
+/// features; values splat once for the vectors that are summed together.
+static void countFilterFirst(const Problem &p, const Target &target,
+                             const Schedule &s, Counts &c) {
+  const double K = real(p.num_basis), e = elementBytes(p);
+  const double lanes = lanesOf(p, target);
+  const double fields = filteredFields(p, s.order);
+  const double taps =
+      real(p.filter.taps) * columnsOf(p, target, fields) / lanes;
+  const double loads = ceilDiv(K, real(sumFeatures));
+  const double splats = K / real(sumVectors);
+  const double loop = 2 / real(sumVectors);
+  // Windows of rings are copied for each tile: read, written, and with a stride
+  // sorted by residue. Points have x transposed once.
+  const double rows = isSphere(p) ? tilesOf(p, s) : 1;
+  const double window =
+      isSphere(p)
+          ? std::min(real(p.in_shape[1]),
+                     real(p.filter.taps) / std::max(1.0, real(p.filter.rings)) +
+                         real(p.filter.stride) *
+                             std::min(pointsPerRow(p),
+                                      real(get(s, DISCO_CPU_GATHER_TILE))))
+          : inPoints(p);
+  const double rings = isSphere(p) ? real(p.filter.rings) * rows : 1;
+  const double staged = rings * window * fields;
+  const double copies = (p.filter.stride > 1 ? 4 : 2) * staged / lanes;
+  const double z = expandedElements(p, s.order);
+  c.l1Requests = taps * (loads + splats) + copies + z / lanes;
+  c.issueSlots = taps * (loads + splats + K + loop) + copies +
+                 (e < 4 ? staged / lanes : 0) + z / lanes;
+  c.paddedFlop = 2 * taps * K * lanes;
+  c.dramReadBytes = inputBytes(p) + real(p.filter.taps) * K * e;
+  c.dramWriteBytes = mixes(p) ? 0 : z * e;
+  c.l2Bytes = staged * e + (mixes(p) ? z * accumulatorBytes(p) : z * e);
+  c.ctas = std::max(1.0, real(p.filter.rows) * real(p.batch));
+}
+
+/// Two rows that are added together share the loads of a map.
+static void countSums(const Problem &p, const Target &target, const Schedule &s,
+                      Counts &c) {
+  const double K = real(p.num_basis), e = elementBytes(p);
+  const double lanes = lanesOf(p, target);
+  const double fields = filteredFields(p, s.order);
+  const double taps =
+      real(p.filter.taps) * columnsOf(p, target, fields) / lanes * K;
+  const double loads = isSphere(p) ? 0.5 : 1;
+  const double splats = 1 / real(sumVectors);
+  // A row's sums are read and written for each of its rings.
+  const double sums =
+      isSphere(p) ? 2 * real(p.filter.rings) * pointsPerRow(p) * fields / lanes
+                  : 0;
+  const double maps = expandedElements(p, s.order);
+  const double copies = (p.filter.stride > 1 ? 4 : 2) * maps / lanes;
+  c.l1Requests = taps * (loads + splats) + sums + copies;
+  c.issueSlots = taps * (loads + splats + 1 + splats) + sums + copies +
+                 (e < 4 ? maps / lanes : 0);
+  c.paddedFlop = 2 * taps * lanes;
+  c.dramReadBytes = (mixes(p) ? 0 : maps * e) + real(p.filter.taps) * K * e;
+  c.dramWriteBytes = outputBytes(p);
+  c.l2Bytes = maps * (mixes(p) ? accumulatorBytes(p) : e) + outputBytes(p);
+  const double blocks = ceilDiv(real(p.out_channels / p.groups),
+                                real(get(s, DISCO_CPU_GATHER_CHANNEL_BLOCK)));
+  c.ctas = std::max(4 * target[TargetField::cores],
+                    real(p.batch) * real(p.groups) * blocks);
+}
+
 static Stage contraction(const Problem &p, const Target &target,
-                         const Schedule &s, bool mixes) {
+                         const Schedule &s) {
   Stage stage;
   stage.name = "contraction";
   Counts &c = stage.counts;
-  const bool sumOverK =
-      s.order == DISCO_WEIGHT_FIRST && p.op != DISCO_OP_CONV_WEIGHT_GRAD;
-  const double K = real(p.num_basis), e = elementBytes(p);
-  const double groups = sumOverK ? 1 : ceilDiv(K, real(get(s, kTile)));
-  const double tile = sumOverK ? 1 : real(get(s, kTile));
-  const double lanes = target[TargetField::vector_bytes] / accumulatorBytes(p);
-  const bool sphere = p.structure == DISCO_SPHERE;
-  const double v = real(get(s, vectors));
-  const double points = sphere ? pointsPerRow(p) : real(p.filter.rows);
-  const double passes = ceilDiv(points, v * lanes);
-  const double fields = filteredFields(p, s.order);
-  const double taps =
-      sphere ? real(p.filter.taps) : real(p.filter.taps) / real(p.filter.rows);
-  const double tapPasses = taps * passes * fields;
-
-  // A tap of a pass: x once for each group of features (twice where longitudes
-  // are taken `stride` apart: load and shuffle), and K broadcasts. A psi of
-  // points gathers lane by lane.
-  const double loadX = sphere ? (p.filter.stride > 1 ? 2 : 1) : lanes;
-  const double reads = v * groups * (sumOverK ? K : 1) * loadX;
-  const double fma = v * (sumOverK ? K : tile * groups);
-  const double broadcasts = sumOverK ? K : tile * groups;
-  const double convert = e < 4 ? reads : 0;
-  c.l1Requests = tapPasses * (reads + broadcasts);
-  c.issueSlots = tapPasses * (reads + convert + broadcasts + fma + 2 * groups);
+  if (sumsOverK(p, s.order))
+    countSums(p, target, s, c);
+  else
+    countFilterFirst(p, target, s, c);
   c.usefulFlop = sparseFlop(p, s.order);
-  c.paddedFlop = 2 * tapPasses * fma * lanes;
-
-  const double expanded = expandedElements(p, s.order) * e;
-  c.dramReadBytes = (sumOverK ? expanded : inputBytes(p)) +
-                    real(p.filter.taps) * K * accumulatorBytes(p);
-  // With a mix behind it the features stay in cache blocks.
-  c.dramWriteBytes = sumOverK ? outputBytes(p) : mixes ? 0 : expanded;
-  c.l2Bytes = c.dramReadBytes + c.dramWriteBytes +
-              real(p.filter.rings) * real(p.in_shape[1]) * fields *
-                  (sumOverK ? K : 1) * e;
-  c.ctas = std::max(1.0, real(p.filter.rows) * real(p.batch));
   const double mean = std::max(1.0, real(p.filter.taps) / real(p.filter.rows));
   c.tapImbalance = real(p.filter.max_taps) / mean;
   Work work;
@@ -138,57 +270,148 @@ static Stage contraction(const Problem &p, const Target &target,
   return stage;
 }
 
+/// The own matrix product, in the same parallel loop as the filter: for one d,
+/// a panel and a block of rows, 2 loads, `rows` splats and twice as many
+/// multiply-adds.
+static Stage mix(const Problem &p, const Target &target, const Schedule &s,
+                 double ctas) {
+  Stage stage;
+  stage.name = "einsum";
+  Counts &c = stage.counts;
+  const double lanes = lanesOf(p, target);
+  const double groupIn = real(p.channels / p.groups),
+               groupOut = real(p.out_channels / p.groups);
+  const double block = real(get(s, DISCO_CPU_GATHER_CHANNEL_BLOCK));
+  c.usefulFlop = c.paddedFlop = einsumFlop(p, s.order);
+  const double fma = c.usefulFlop / 2 / lanes;
+  const double rows = real(productRows), vectors = real(panelVectors);
+  const double loads = fma * (vectors + rows) / (vectors * rows);
+  double sums = 0;
+  if (sumsOverK(p, s.order)) {
+    // Each block of channels reads all of its group's x again.
+    c.l2Bytes = inputBytes(p) * ceilDiv(groupOut, block);
+    sums = 2 * expandedElements(p, s.order) / lanes;
+    c.dramReadBytes = inputBytes(p);
+  } else {
+    // The sums of a tile are read and written for each block of channels, and
+    // its weight is read again.
+    const bool isGradient = p.op == DISCO_OP_CONV_WEIGHT_GRAD;
+    const double filtered = s.order == DISCO_WEIGHT_FIRST ? groupOut : groupIn;
+    const double other = s.order == DISCO_WEIGHT_FIRST ? groupIn : groupOut;
+    const double points =
+        isSphere(p) ? real(p.filter.rows) * pointsPerRow(p) : outPoints(p);
+    const double tiles =
+        real(p.batch) * tilesOf(p, s) * (isSphere(p) ? real(p.filter.rows) : 1);
+    const double weight = real(p.out_channels) * groupIn * real(p.num_basis);
+    sums = isGradient ? 2 * tiles * weight / lanes
+                      : 2 * ceilDiv(filtered, block) * real(p.batch) *
+                            real(p.groups) * other * points / lanes;
+    c.l2Bytes = expandedElements(p, s.order) * accumulatorBytes(p) +
+                tiles * weight * accumulatorBytes(p);
+    if (!isGradient)
+      c.dramWriteBytes = outputBytes(p);
+  }
+  if (p.epilogue & DISCO_EPILOGUE_RESIDUAL)
+    c.dramReadBytes += outputBytes(p);
+  c.dramReadBytes += weightBytes(p);
+  c.l1Requests = loads + sums;
+  c.issueSlots = loads + fma + sums;
+  c.ctas = ctas;
+  c.launches = 0;
+  Work work;
+  work.fmaDType = dtypeOf(p);
+  work.fmaFlop = c.paddedFlop;
+  setTimes(stage, target, work);
+  return stage;
+}
+
+/// Buffers of the threads.
+static double workspaceBytes(const Problem &p, const Target &target,
+                             const Schedule &s) {
+  const double block =
+      std::max(1.0, real(get(s, DISCO_CPU_GATHER_CHANNEL_BLOCK)));
+  const double perThread =
+      sumsOverK(p, s.order)
+          ? block * ringBytes(p, target)
+          : block * real(p.num_basis) *
+                padTo(real(get(s, DISCO_CPU_GATHER_TILE)), panelOf(p, target)) *
+                accumulatorBytes(p);
+  return target[TargetField::cores] * perThread +
+         (mixes(p) ? real(p.out_channels) * real(p.channels / p.groups) *
+                         real(p.num_basis) * accumulatorBytes(p)
+                   : 0);
+}
+
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   Cost cost;
-  const bool mixes = p.op == DISCO_OP_CONV || p.op == DISCO_OP_CONV_WEIGHT_GRAD;
   addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
-  cost.stages.push_back(contraction(p, target, s, mixes));
-  if (mixes) {
-    const bool cached =
-        s.order == DISCO_FILTER_FIRST || p.op == DISCO_OP_CONV_WEIGHT_GRAD;
-    cost.stages.push_back(einsumStage(
-        p, target, s.order, cached ? Expanded::sharedCache : Expanded::dram));
-    cost.workspaceBytes = cached
-                              ? real(get(s, channelBlock)) * real(p.num_basis) *
-                                    pointsPerRow(p) * accumulatorBytes(p) *
-                                    target[TargetField::cores]
-                              : expandedElements(p, s.order) * elementBytes(p);
-  }
+  Stage filter = contraction(p, target, s);
+  const double ctas = filter.counts.ctas;
+  cost.stages.push_back(std::move(filter));
+  if (mixes(p))
+    cost.stages.push_back(mix(p, target, s, ctas));
+  cost.workspaceBytes = workspaceBytes(p, target, s);
   addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
             p.out_layout);
   return cost;
 }
 
+//===----------------------------------------------------------------------===//
+// Description
+//===----------------------------------------------------------------------===//
+
 static void describe(const Problem &p, const Target &target, const Schedule &s,
                      Description &d) {
-  const int64_t lanes = static_cast<int64_t>(target[TargetField::vector_bytes] /
-                                             accumulatorBytes(p));
-  const int64_t width = lanes * get(s, vectors);
-  d.threads = {"a task is (sample, output row, " + text(get(s, channelBlock)) +
-                   " channels); a thread runs one task at a time",
-               "a pass holds " + text(get(s, vectors)) + " vectors of " +
-                   text(lanes) + " longitudes times " + text(get(s, kTile)) +
-                   " features: " + text(get(s, vectors) * get(s, kTile)) +
-                   " sums in registers"};
-  const int64_t pass = width + 3 < p.out_shape[1] ? 1 : 0;
-  d.example = {"pass " + text(pass) +
-               " of a row: lane 3 of vector 0 is longitude " +
-               text(pass * width + 3)};
-  d.loads = {"x: " + text(get(s, vectors)) + " vector loads for each tap" +
-                 (p.filter.stride > 1 ? ", every " + text(p.filter.stride) +
-                                            "th longitude of them"
-                                      : std::string()),
-             "psi: one broadcast for each tap and feature"};
-  d.computation = {"a fused multiply-add for each tap, feature and vector; the "
-                   "channel mix follows in cache, in a fixed order"};
-  d.stores = {"vectors of " + text(lanes) + " longitudes, each element once"};
+  const auto lanes = static_cast<int64_t>(lanesOf(p, target));
+  const int64_t tile = get(s, DISCO_CPU_GATHER_TILE);
+  const std::string block = text(get(s, DISCO_CPU_GATHER_CHANNEL_BLOCK));
+  const std::string features =
+      text(std::min<int64_t>(p.num_basis, sumFeatures));
+  const std::string columns = isSphere(p) ? "longitudes" : "channels";
+  if (sumsOverK(p, s.order)) {
+    d.threads = {"a task is (sample, " + block +
+                     " channels, some rows); a thread runs one task at a time",
+                 "each ring of maps is " +
+                     std::string(mixes(p) ? "mixed from x" : "copied") +
+                     " once, and added to all rows of the task that read it"};
+    d.example = {"a thread adds " + text(sumVectors) + " vectors of " +
+                 text(lanes) + " " + columns +
+                 " of two rows at a time: lane 3 of vector 1 is column " +
+                 text(lanes + 3)};
+  } else {
+    d.threads = {"a task is (sample, output row); a thread runs one task at a "
+                 "time, " +
+                     text(tile) + (isSphere(p) ? " longitudes" : " points") +
+                     " after the other" +
+                     (mixes(p) ? ", " + block + " channels at a time" : ""),
+                 text(sumVectors) + " vectors of " + text(lanes) + " " +
+                     columns + " times " + features +
+                     " features are summed in registers"};
+    d.example = {"lane 3 of vector 1 of the first pass over a tile is column " +
+                 text(lanes + 3)};
+  }
+  d.loads = {isSphere(p) ? "x: windows of the rings, copied without wrap" +
+                               std::string(p.filter.stride > 1
+                                               ? " and sorted by longitude "
+                                                 "modulo " +
+                                                     text(p.filter.stride)
+                                               : "")
+                         : "x: transposed once, so that channels are adjacent",
+             "psi: a value is splat once for all vectors that are summed"};
+  d.computation = {"a fused multiply-add for each tap, feature and vector"};
+  if (mixes(p))
+    d.computation.push_back(
+        "the channel mix while data are in the cache: " + text(productRows) +
+        " rows by " + text(panelVectors) +
+        " vectors of sums in registers, in a fixed order");
+  d.stores = {"vectors of " + text(lanes) + " columns, each element once"};
 }
 
 static constexpr Rule rules[] = {
-    {10, "the processor has AVX2", checkArch, nullptr},
+    {10, "K is at most 4096", checkBasis, nullptr},
     {11, "planes and values have fewer than 2^31 elements", checkIndices,
      nullptr},
-    {12, "the sums fit the vector registers", nullptr, checkRegisters},
+    {12, "fields are given where the kernel has them", nullptr, checkFields},
 };
 
 namespace disco::planning::impls {

@@ -137,8 +137,20 @@ disco_kernel_call makeKernelCall(int32_t op, const PsiTables &psi,
   call.op = op;
   call.dtype = call.weight_dtype = static_cast<disco_dtype>(dtype);
   call.groups = 1;
+  call.schedule.provider = DISCO_RUNTIME;
+  call.schedule.order =
+      op == DISCO_OP_CONTRACT_SUM ? DISCO_WEIGHT_FIRST : DISCO_FILTER_FIRST;
   call.psi = psi.view();
   return call;
+}
+
+void setFields(disco_kernel_call &call, std::initializer_list<int64_t> values) {
+  int32_t count = 0;
+  for (int64_t value : values) {
+    call.schedule.fields[count] = {count, value};
+    ++count;
+  }
+  call.schedule.num_fields = count;
 }
 
 } // namespace disco

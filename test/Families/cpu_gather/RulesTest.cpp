@@ -28,12 +28,13 @@ TEST(CpuGather, Rule4NeedsACpu) {
             "4: expected the target to be a cpu target, but got h200 (cuda)");
 }
 
-TEST(CpuGather, Rule10NeedsAvx2) {
-  Target old = target("avx2");
-  old.features = 0;
-  EXPECT_EQ(firstFailure("cpu_gather", small(), old),
-            "10: expected the target to have avx2, but got avx2 (x86-64-v3) "
-            "with none");
+TEST(CpuGather, Rule10LimitsK) {
+  Problem p = small();
+  p.num_basis = 4096;
+  EXPECT_EQ(firstFailure("cpu_gather", p, target("avx2")), "");
+  p.num_basis = 4097;
+  EXPECT_EQ(firstFailure("cpu_gather", p, target("avx2")),
+            "10: expected K to be at most 4096, but got 4097");
 }
 
 TEST(CpuGather, Rule11LimitsValuesTo32BitIndices) {
@@ -47,11 +48,47 @@ TEST(CpuGather, Rule11LimitsValuesTo32BitIndices) {
             "32-bit indices, but got 2147483648");
 }
 
-TEST(CpuGather, Rule12KeepsSumsInRegisters) {
-  Problem p = small(DType::f32);
-  const char *fields = "k_tile=9,vectors=3";
-  EXPECT_EQ(scheduleFailure("cpu_gather", p, target("avx512"), fields), "");
-  EXPECT_EQ(scheduleFailure("cpu_gather", p, target("avx2"), fields),
-            "12: expected k_tile times vectors to be at most 13 registers, but "
-            "got 27");
+TEST(CpuGather, Rule12WantsTheFieldsThatTheKernelHasAndNoOthers) {
+  const Target avx2 = target("avx2");
+  const Problem conv = small(DType::f32);
+  EXPECT_EQ(
+      scheduleFailure("cpu_gather", conv, avx2, "tile=96,channel_block=32"),
+      "");
+  EXPECT_EQ(
+      scheduleFailure("cpu_gather", conv, avx2, "tile=0,channel_block=32"),
+      "12: expected tile to be positive for conv, filter_first, but got "
+      "0");
+  EXPECT_EQ(
+      scheduleFailure("cpu_gather", conv, avx2, "tile=96,channel_block=0"),
+      "12: expected channel_block to be positive for conv, filter_first, "
+      "but got 0");
+  const Problem contract = as(DISCO_OP_CONTRACT, conv);
+  EXPECT_EQ(scheduleFailure("cpu_gather", contract, avx2, "tile=96"), "");
+  EXPECT_EQ(
+      scheduleFailure("cpu_gather", contract, avx2, "tile=96,channel_block=32"),
+      "12: expected channel_block to be 0 for contract, filter_first, "
+      "but got 32");
+}
+
+/// The kernels' own choice is a candidate, and every candidate is legal.
+TEST(CpuGather, CandidatesAreLegalInEveryOrder) {
+  const Family &family = *findFamily("cpu_gather");
+  for (int32_t op : {DISCO_OP_CONTRACT, DISCO_OP_CONTRACT_SUM, DISCO_OP_CONV,
+                     DISCO_OP_CONV_WEIGHT_GRAD})
+    for (const char *chip : {"avx2", "avx512"})
+      for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST}) {
+        const Problem p = as(op, small(DType::f32));
+        if (!(ordersOf(p) >> order & 1))
+          continue;
+        std::vector<Schedule> schedules;
+        family.impl->candidates(p, target(chip), order, DISCO_RUNTIME,
+                                schedules);
+        EXPECT_GE(schedules.size(), 1u);
+        for (const Schedule &s : schedules) {
+          EXPECT_TRUE(verify(s, family.fields()).ok());
+          EXPECT_FALSE(checkSchedule(family, p, target(chip), s));
+          EXPECT_GT(
+              family.impl->cost(p, target(chip), s).predictedMicroseconds(), 0);
+        }
+      }
 }

@@ -4,21 +4,21 @@
 
 // CHECK: ## 3. Device side, step by step{{$}}
 // CHECK: ### Schedule{{$}}
-// CHECK: - k_tile = 3 (features that are summed at a time){{$}}
-// CHECK: - vectors = 4 (vectors of longitudes that are summed at a time){{$}}
-// CHECK: - channel_block = 16 (fields filtered between two channel mixes){{$}}
+// CHECK: - tile = 32 (longitudes (points) whose features are computed together; 0: none){{$}}
+// CHECK: - channel_block = 16 (channels whose features are computed together; 0: none){{$}}
 // CHECK: ### Which thread does what{{$}}
-// CHECK: - a task is (sample, output row, 16 channels); a thread runs one task at a time{{$}}
-// CHECK: - a pass holds 4 vectors of 8 longitudes times 3 features: 12 sums in registers{{$}}
+// CHECK: - a task is (sample, output row); a thread runs one task at a time, 32 longitudes after the other, 16 channels at a time{{$}}
+// CHECK: - 4 vectors of 8 longitudes times 3 features are summed in registers{{$}}
 // CHECK: ### For example{{$}}
-// CHECK: - pass 0 of a row: lane 3 of vector 0 is longitude 3{{$}}
+// CHECK: - lane 3 of vector 1 of the first pass over a tile is column 11{{$}}
 // CHECK: ### Loads{{$}}
-// CHECK: - x: 4 vector loads for each tap{{$}}
-// CHECK: - psi: one broadcast for each tap and feature{{$}}
+// CHECK: - x: windows of the rings, copied without wrap{{$}}
+// CHECK: - psi: a value is splat once for all vectors that are summed{{$}}
 // CHECK: ### Computation{{$}}
-// CHECK: - a fused multiply-add for each tap, feature and vector; the channel mix follows in cache, in a fixed order{{$}}
+// CHECK: - a fused multiply-add for each tap, feature and vector{{$}}
+// CHECK: - the channel mix while data are in the cache: 6 rows by 2 vectors of sums in registers, in a fixed order{{$}}
 // CHECK: ### Stores{{$}}
-// CHECK: - vectors of 8 longitudes, each element once{{$}}
+// CHECK: - vectors of 8 columns, each element once{{$}}
 
 #filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, norm = mean, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>

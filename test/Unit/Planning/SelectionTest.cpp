@@ -343,6 +343,7 @@ TEST(Selection, PlansByHandFollowTheSameRules) {
   Target cpu = target("avx2");
   const Family &family = *findFamily("cpu_gather");
   Schedule s = makeSchedule(family.fields(), DISCO_FILTER_FIRST, DISCO_RUNTIME);
+  ASSERT_TRUE(parseFields(s, family.fields(), "tile=64,channel_block=16").ok());
   EXPECT_TRUE(checkPlan(p, cpu, "cpu_gather", s, true).ok());
   EXPECT_EQ(checkPlan(p, cpu, "cpu_gather", s).message(),
             "family 'cpu_gather' is not applicable: expected the family to be "
@@ -354,12 +355,12 @@ TEST(Selection, PlansByHandFollowTheSameRules) {
   EXPECT_EQ(
       checkPlan(p, cpu, "loops", s, true).message(),
       "family 'loops': expected the schedule to have 0 fields (none), but "
-      "got 3");
-  ASSERT_TRUE(parseFields(s, family.fields(), "k_tile=9,vectors=2").ok());
+      "got 2");
+  ASSERT_TRUE(parseFields(s, family.fields(), "tile=0").ok());
   EXPECT_EQ(checkPlan(p, cpu, "cpu_gather", s, true).message(),
-            "family 'cpu_gather' is not applicable: rule 12: expected k_tile "
-            "times vectors to be at most 13 registers, but got 18; suggestion: "
-            "use a smaller k_tile or fewer vectors");
+            "family 'cpu_gather' is not applicable: rule 12: expected tile to "
+            "be positive for conv, filter_first, but got 0; suggestion: leave "
+            "tile out to have it chosen");
   s = makeSchedule(family.fields(), DISCO_FILTER_FIRST, DISCO_CODEGEN);
   EXPECT_EQ(checkPlan(p, cpu, "cpu_gather", s, true).message(),
             "family 'cpu_gather' is not applicable: rule 4: expected the "

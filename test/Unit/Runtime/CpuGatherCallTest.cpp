@@ -69,13 +69,12 @@ TEST(CpuGatherDeterminism, ThreadsTilesAndBlocksDoNotChangeABit) {
     for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST}) {
       Conv conv(dtype);
       conv.call.schedule.order = order;
-      conv.call.schedule.num_threads = 1;
+      conv.call.num_threads = 1;
       const std::vector<uint8_t> expected = conv.run();
       for (int threads : {1, 2, 3, 8})
         for (int64_t size : {0, 1, 2, 16, 100}) {
-          conv.call.schedule.num_threads = threads;
-          conv.call.schedule.tile = size;
-          conv.call.schedule.channel_block = size;
+          conv.call.num_threads = threads;
+          setFields(conv.call, {size, size});
           EXPECT_EQ(conv.run(), expected) << threads << " threads, " << size;
         }
     }
@@ -88,10 +87,10 @@ TEST(CpuGatherDeterminism, ThreadsDoNotChangeABitOfTheWeightGradient) {
   conv.call.op = DISCO_OP_CONV_WEIGHT_GRAD;
   conv.call.activation = conv.call.has_bias = 0;
   conv.call.gy = gy.bytes.data();
-  conv.call.schedule.num_threads = 1;
+  conv.call.num_threads = 1;
   const std::vector<uint8_t> expected = conv.run();
   for (int threads : {2, 3, 8}) {
-    conv.call.schedule.num_threads = threads;
+    conv.call.num_threads = threads;
     EXPECT_EQ(conv.run(), expected) << threads << " threads";
   }
 }
@@ -202,7 +201,7 @@ struct Mistake {
 
 TEST(CpuGatherErrors, NumbersThatDoNotFitAreNamed) {
   const Mistake mistakes[] = {
-      {"expected the call to have 256 bytes, but got 8",
+      {"expected the call to have 512 bytes, but got 8",
        [](auto &c) { c.struct_size = 8; }},
       {"expected the operation to be in [0, 3], but got 4",
        [](auto &c) { c.op = 4; }},
@@ -217,6 +216,31 @@ TEST(CpuGatherErrors, NumbersThatDoNotFitAreNamed) {
        [](auto &c) { c.groups = 2; }},
       {"expected groups to divide the 5 input and 7 output channels, but got 0",
        [](auto &c) { c.groups = 0; }},
+      {"expected the provider to be in [1, 1], but got 0",
+       [](auto &c) { c.schedule.provider = DISCO_CODEGEN; }},
+      {"expected the order to be in [0, 0], but got 1",
+       [](auto &c) {
+         c.op = DISCO_OP_CONTRACT;
+         c.activation = c.has_bias = c.out_channels = 0;
+         c.schedule.order = DISCO_WEIGHT_FIRST;
+       }},
+      {"expected the order to be in [1, 1], but got 0",
+       [](auto &c) {
+         c.op = DISCO_OP_CONTRACT_SUM;
+         c.activation = c.has_bias = c.out_channels = 0;
+       }},
+      {"expected the layout of x to be in [0, 0], but got 2",
+       [](auto &c) { c.schedule.in_layout = DISCO_C8; }},
+      {"expected the schedule to have 0 or 2 fields, but got 1",
+       [](auto &c) { setFields(c, {16}); }},
+      {"expected field 1 of the schedule to have id 1, but got 0",
+       [](auto &c) {
+         setFields(c, {16, 16});
+         c.schedule.fields[1].id = 0;
+       }},
+      {"expected the schedule's channel block to be in [0, 2147483647], but "
+       "got -1",
+       [](auto &c) { setFields(c, {16, -1}); }},
       {"expected batch to be in [0, 2147483647], but got -1",
        [](auto &c) { c.batch = -1; }},
       {"expected psi's form to be in [0, 3], but got 9",
@@ -352,8 +376,8 @@ TEST(CpuGatherErrors, HugeProblemsOverflowNothing) {
   Conv conv;
   conv.call.channels = conv.call.out_channels = 1 << 17;
   conv.call.batch = 1;
-  conv.call.schedule.num_threads = 256;
-  conv.call.schedule.tile = conv.call.schedule.channel_block = INT32_MAX;
+  conv.call.num_threads = 256;
+  setFields(conv.call, {INT32_MAX, INT32_MAX});
   uint64_t bytes = 0;
   if (disco_cpu_gather_workspace_bytes(&conv.call, &bytes) == DISCO_OK) {
     EXPECT_GT(bytes, uint64_t(1) << 37);
@@ -367,7 +391,7 @@ TEST(CpuGatherErrors, HugeProblemsOverflowNothing) {
 TEST(CpuGatherThreads, ManyRunsAtOnceAllGiveTheSameResult) {
   constexpr int numThreads = 8, runs = 10000 / numThreads;
   Conv conv(DType::f32, 2, 3, 24, 12);
-  conv.call.schedule.num_threads = 2;
+  conv.call.num_threads = 2;
   const std::vector<uint8_t> expected = conv.run();
   uint64_t bytes;
   ASSERT_EQ(disco_cpu_gather_workspace_bytes(&conv.call, &bytes), DISCO_OK);

@@ -180,9 +180,8 @@ static disco_kernel_call callOf(int32_t op, const PsiTables &psi,
   disco_kernel_call call = makeKernelCall(op, psi, c.dtype);
   call.batch = c.batch;
   call.channels = c.channels;
-  call.schedule.num_threads = c.threads;
-  call.schedule.tile = c.tile;
-  call.schedule.channel_block = c.channelBlock;
+  call.num_threads = c.threads;
+  setFields(call, {c.tile, c.channelBlock});
   return call;
 }
 

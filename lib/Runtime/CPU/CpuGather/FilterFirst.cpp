@@ -27,11 +27,11 @@ namespace disco::cpu_gather {
 
 namespace {
 
-/// Bytes of features that a thread computes before it stores or uses them.
-constexpr int64_t contractBytes = 16 << 10, convBytes = 128 << 10;
+/// Bytes of features that a thread computes before it stores them.
+constexpr int64_t contractBytes = DISCO_CPU_GATHER_CONTRACT_BYTES;
 /// Products of this depth keep their panel of features in the first cache.
-constexpr int64_t depthTarget = 288;
-constexpr int64_t tileTarget = 96;
+constexpr int64_t depthTarget = DISCO_CPU_GATHER_DEPTH_TARGET;
+constexpr int64_t tileTarget = DISCO_CPU_GATHER_TILE_TARGET;
 /// Results larger than this do not stay in the caches anyway.
 constexpr int64_t streamBytes = 16 << 20;
 
@@ -44,7 +44,7 @@ public:
     const int64_t panel = kernels.panel, widest = source.maxColumns();
     const int64_t fit =
         contractBytes / (problem.numBasis * int64_t(sizeof(T)) * block());
-    tile = problem.call->schedule.tile ? problem.call->schedule.tile : fit;
+    tile = problem.tile ? problem.tile : fit;
     tile = lesser(roundUp(greater(tile, 2 * panel), panel),
                   roundUp(widest, panel));
     source.layout(arena, tile);
@@ -78,7 +78,9 @@ public:
 private:
   static constexpr int64_t taskChannels = 32;
   /// Points have their channels in the vectors.
-  int64_t block() const { return problem.isSphere() ? 1 : 16; }
+  int64_t block() const {
+    return problem.isSphere() ? 1 : DISCO_CPU_GATHER_POINT_CHANNELS;
+  }
   int64_t zSize() const { return block() * problem.numBasis * tile; }
 
   void computeChannels(const disco_kernel_call &call, int thread, int64_t row,
@@ -123,12 +125,11 @@ public:
       : problem(problem), kernels(kernels), source(source) {}
 
   void layout(Arena &arena) override {
-    const disco_kernel_schedule &schedule = problem.call->schedule;
     const int64_t panel = kernels.panel, widest = source.maxColumns();
-    tile = schedule.tile ? schedule.tile : tileTarget;
+    tile = problem.tile ? problem.tile : tileTarget;
     tile = lesser(roundUp(tile, panel), roundUp(widest, panel));
-    block = schedule.channel_block ? schedule.channel_block
-                                   : greater(depthTarget / problem.numBasis, 1);
+    block = problem.channelBlock ? problem.channelBlock
+                                 : greater(depthTarget / problem.numBasis, 1);
     block = greater(lesser(block, problem.groupIn), 1);
     source.layout(arena, tile);
     weight = arena.take<T>(problem.groups * groupWeight());

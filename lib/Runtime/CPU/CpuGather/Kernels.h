@@ -20,6 +20,8 @@
 #ifndef DISCO_LIB_RUNTIME_CPU_CPUGATHER_KERNELS_H
 #define DISCO_LIB_RUNTIME_CPU_CPUGATHER_KERNELS_H
 
+#include "disco/ABI/Families/CpuGather.h"
+
 #include <cstdint>
 
 namespace disco::cpu_gather {
@@ -27,7 +29,7 @@ namespace disco::cpu_gather {
 /// Rows of the matrix product that are computed together. The packed weight
 /// has the layout [row / rowBlock][d][row % rowBlock], where the last block is
 /// as narrow as the rows that remain.
-constexpr int64_t rowBlock = 6;
+constexpr int64_t rowBlock = DISCO_CPU_GATHER_PRODUCT_ROWS;
 
 /// The width of the next block of basis indices when `left` are to do: the sums
 /// of a block stay in registers. 9 = 3+3+3, 4 = 2+2, 7 = 3+2+2.

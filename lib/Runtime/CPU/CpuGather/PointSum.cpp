@@ -76,9 +76,8 @@ template <typename T> void PointSum<T>::layout(Arena &arena) {
   const int64_t numBasis = problem.numBasis, lanes = kernels.lanes;
   const int64_t bytes = problem.numIn * numBasis * lanes * int64_t(sizeof(T));
   const int64_t fit = greater(mapBytes / greater(bytes, 1), 1) * lanes;
-  block = call.schedule.channel_block
-              ? roundUp(call.schedule.channel_block, lanes)
-              : lesser(fit, 64);
+  block = problem.channelBlock ? roundUp(problem.channelBlock, lanes)
+                               : lesser(fit, DISCO_CPU_GATHER_SUM_CHANNELS);
   block = greater(lesser(block, roundUp(problem.outChannels, lanes)), lanes);
   tables.layout(arena);
   maps = arena.take<T>(problem.numIn * numBasis * block);

@@ -135,6 +135,49 @@ static disco_status checkChannels(const disco_kernel_call &call,
                       ignored);
 }
 
+static disco_status readSchedule(const disco_kernel_call &call,
+                                 Problem &problem) {
+  const disco_schedule &schedule = call.schedule;
+  const struct {
+    const char *what;
+    int64_t low, high, got;
+  } ranges[] = {
+      {"the order", call.op == DISCO_OP_CONTRACT_SUM ? DISCO_WEIGHT_FIRST : 0,
+       call.op == DISCO_OP_CONTRACT ? DISCO_FILTER_FIRST : DISCO_WEIGHT_FIRST,
+       schedule.order},
+      {"the provider", DISCO_RUNTIME, DISCO_RUNTIME, schedule.provider},
+      {"the layout of x", DISCO_NCHW, DISCO_NCHW, schedule.in_layout},
+      {"the layout of y", DISCO_NCHW, DISCO_NCHW, schedule.out_layout}};
+  for (const auto &range : ranges)
+    if (disco_status s =
+            checkRange(range.what, range.low, range.high, range.got))
+      return s;
+  if (schedule.num_fields == 0)
+    return DISCO_OK;
+  if (schedule.num_fields != DISCO_CPU_GATHER_NUM_FIELDS)
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected the schedule to have 0 or %d fields, but got %d",
+                DISCO_CPU_GATHER_NUM_FIELDS, schedule.num_fields);
+  const struct {
+    const char *what;
+    int64_t &to;
+  } fields[DISCO_CPU_GATHER_NUM_FIELDS] = {
+      {"the schedule's tile", problem.tile},
+      {"the schedule's channel block", problem.channelBlock}};
+  for (int i = 0; i < DISCO_CPU_GATHER_NUM_FIELDS; ++i) {
+    if (schedule.fields[i].id != i)
+      return fail(DISCO_INVALID_ARGUMENT,
+                  "expected field %d of the schedule to have id %d, but got "
+                  "%" PRId64,
+                  i, i, schedule.fields[i].id);
+    if (disco_status s =
+            checkRange(fields[i].what, 0, INT32_MAX, schedule.fields[i].value))
+      return s;
+    fields[i].to = schedule.fields[i].value;
+  }
+  return DISCO_OK;
+}
+
 static disco_status checkNumbers(const disco_kernel_call &call,
                                  Problem &problem) {
   const bool isConv = call.op == DISCO_OP_CONV;
@@ -148,15 +191,10 @@ static disco_status checkNumbers(const disco_kernel_call &call,
       {"transpose_weight", 0, isConv, call.transpose_weight},
       {"has_bias", 0, mixes, call.has_bias},
       {"has_residual", 0, isConv, call.has_residual},
-      {"reserved", 0, 0, call.reserved},
+      {"the number of threads", 0, INT32_MAX, call.num_threads},
       {"batch", 0, INT32_MAX, call.batch},
       {"channels", 0, INT32_MAX, call.channels},
-      {"out_channels", 0, mixes ? INT32_MAX : 0, call.out_channels},
-      {"order", 0, mixes ? DISCO_WEIGHT_FIRST : 0, call.schedule.order},
-      {"the number of threads", 0, INT32_MAX, call.schedule.num_threads},
-      {"the schedule's tile", 0, INT32_MAX, call.schedule.tile},
-      {"the schedule's channel block", 0, INT32_MAX,
-       call.schedule.channel_block}};
+      {"out_channels", 0, mixes ? INT32_MAX : 0, call.out_channels}};
   for (const auto &range : ranges)
     if (disco_status s =
             checkRange(range.what, range.low, range.high, range.got))
@@ -170,7 +208,9 @@ static disco_status checkNumbers(const disco_kernel_call &call,
                 "f32, but got %s",
                 DTypeName(call.dtype).text, DTypeName(call.weight_dtype).text);
   problem.elementSize = runtime::sizeOfDType(call.dtype);
-  problem.numThreads = runtime::resolveThreads(call.schedule.num_threads);
+  problem.numThreads = runtime::resolveThreads(call.num_threads);
+  if (disco_status s = readSchedule(call, problem))
+    return s;
   if (disco_status s = checkPsiNumbers(call.psi, problem))
     return s;
   return checkChannels(call, problem);
@@ -282,26 +322,39 @@ static disco_status checkPointer(const char *what, const void *pointer,
               "expected %s to be a pointer, but got null", what);
 }
 
-disco_status checkOperands(const Problem &problem) {
-  const disco_kernel_call &call = *problem.call;
-  const disco_kernel_psi &psi = call.psi;
+disco_status checkPsi(const Problem &problem) {
+  const disco_kernel_psi &psi = problem.call->psi;
   const bool isTable = psi.form >= DISCO_FORM_TABLE;
   const int64_t tableRows = psi.adjoint ? problem.numIn : problem.numOut;
   const int64_t entries = isTable ? tableRows * psi.degree : psi.num_taps;
+  const struct {
+    const char *what;
+    const void *pointer;
+    int64_t count;
+  } pointers[] = {{"psi's offsets", psi.offsets, isTable ? 0 : 1},
+                  {"psi's indices", psi.indices,
+                   problem.isSphere() ? psi.num_arcs : entries},
+                  {"psi's values", psi.values, entries}};
+  for (const auto &p : pointers)
+    if (disco_status s = checkPointer(p.what, p.pointer, p.count))
+      return s;
+  return problem.isSphere() ? checkArcs(problem) : checkPointIndices(problem);
+}
+
+disco_status checkOperands(const Problem &problem) {
+  const disco_kernel_call &call = *problem.call;
   const int64_t in = problem.batch * problem.channels * problem.numIn;
   const int64_t out = problem.batch * problem.outChannels * problem.numOut;
   const int64_t weights = problem.outChannels * problem.groupIn;
   const bool isConv = call.op == DISCO_OP_CONV;
   const bool isGradient = call.op == DISCO_OP_CONV_WEIGHT_GRAD;
+  if (disco_status s = checkPsi(problem))
+    return s;
   const struct {
     const char *what;
     const void *pointer;
     int64_t count;
   } pointers[] = {
-      {"psi's offsets", psi.offsets, isTable ? 0 : 1},
-      {"psi's indices", psi.indices,
-       problem.isSphere() ? psi.num_arcs : entries},
-      {"psi's values", psi.values, entries},
       {"x", call.x, in},
       {"gy", call.gy, isGradient ? out : 0},
       {"weight", call.weight, isConv ? weights : 0},
@@ -313,7 +366,7 @@ disco_status checkOperands(const Problem &problem) {
   for (const auto &p : pointers)
     if (disco_status s = checkPointer(p.what, p.pointer, p.count))
       return s;
-  return problem.isSphere() ? checkArcs(problem) : checkPointIndices(problem);
+  return DISCO_OK;
 }
 
 } // namespace disco::cpu_gather

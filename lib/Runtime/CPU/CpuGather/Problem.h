@@ -9,6 +9,7 @@
 #ifndef DISCO_LIB_RUNTIME_CPU_CPUGATHER_PROBLEM_H
 #define DISCO_LIB_RUNTIME_CPU_CPUGATHER_PROBLEM_H
 
+#include "disco/ABI/Families/CpuGather.h"
 #include "disco/ABI/Kernel.h"
 
 #include <cstddef>
@@ -32,6 +33,8 @@ struct Problem {
   int64_t stride = 1, phases = 1, lattice = 0;
   int64_t elementSize = 0;
   int numThreads = 1;
+  /// Fields of the schedule; 0: the operation chooses.
+  int64_t tile = 0, channelBlock = 0;
 
   bool isSphere() const { return call->psi.form == DISCO_FORM_ARCS; }
 };
@@ -39,7 +42,10 @@ struct Problem {
 /// Checks every number in `call`, but no pointer and no table.
 disco_status readProblem(const disco_kernel_call *call, Problem &problem);
 
-/// Checks pointers, and the offsets and indices of psi.
+/// Checks the pointers to psi's tables, its offsets and its indices.
+disco_status checkPsi(const Problem &problem);
+
+/// The same, and the pointers to all other operands.
 disco_status checkOperands(const Problem &problem);
 
 /// Element `i` of a table of i32 or i64.

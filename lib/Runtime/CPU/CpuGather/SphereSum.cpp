@@ -43,7 +43,7 @@ namespace disco::cpu_gather {
 namespace {
 
 /// Bytes of a ring for all channels of a task, and of a task's sums.
-constexpr int64_t ringBytes = 192 << 10, sumsBytes = 3 << 20;
+constexpr int64_t ringBytes = DISCO_CPU_GATHER_RING_BYTES, sumsBytes = 3 << 20;
 /// Channels and longitudes of x that are mixed together.
 constexpr int64_t mixChannels = 256, mixColumns = 96;
 /// Taps times K that are applied together.
@@ -123,10 +123,11 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
   const int64_t bytes = channelSize() * int64_t(sizeof(T));
   // Each block of channels reads all of the group's x again: many of them
   // deserve a larger one.
-  const int64_t room =
-      problem.groupIn >= 64 && mixes() ? 4 * ringBytes : ringBytes;
-  block = call.schedule.channel_block ? call.schedule.channel_block
-                                      : greater(room / bytes, 1);
+  const int64_t room = problem.groupIn >= DISCO_CPU_GATHER_WIDE_MIX && mixes()
+                           ? 4 * ringBytes
+                           : ringBytes;
+  block =
+      problem.channelBlock ? problem.channelBlock : greater(room / bytes, 1);
   block = greater(lesser(block, problem.groupOut), 1);
   blocks = divideUp(problem.groupOut, block);
   const int64_t tasks = greater(problem.batch * problem.groups * blocks, 1);

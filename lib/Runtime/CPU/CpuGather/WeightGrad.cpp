@@ -27,7 +27,8 @@ namespace disco::cpu_gather {
 
 namespace {
 
-constexpr int64_t depthTarget = 288, tileTarget = 96;
+constexpr int64_t depthTarget = DISCO_CPU_GATHER_DEPTH_TARGET,
+                  tileTarget = DISCO_CPU_GATHER_TILE_TARGET;
 /// Tasks to have, if their sums need no more memory than this.
 constexpr int64_t taskTarget = 32, partialBytes = 24 << 20;
 
@@ -78,11 +79,10 @@ private:
 
 template <typename T> void WeightGrad<T>::layout(Arena &arena) {
   const int64_t panel = kernels.panel;
-  tile = call.schedule.tile ? call.schedule.tile : tileTarget;
+  tile = problem.tile ? problem.tile : tileTarget;
   tile = lesser(roundUp(tile, panel), roundUp(source.maxColumns(), panel));
-  block = call.schedule.channel_block
-              ? call.schedule.channel_block
-              : greater(depthTarget / problem.numBasis, 1);
+  block = problem.channelBlock ? problem.channelBlock
+                               : greater(depthTarget / problem.numBasis, 1);
   block = greater(lesser(block, filtered), 1);
   blocks = divideUp(filtered, block);
   const int64_t channelTasks = greater(problem.groups * blocks, 1);
