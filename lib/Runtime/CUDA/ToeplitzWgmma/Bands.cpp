@@ -31,7 +31,7 @@ struct Arc {
   int64_t lat, start, taps, value;
 };
 
-/// psi's arcs, all of them checked.
+/// psi's arcs.
 struct Arcs {
   int64_t stride, phases;
   std::vector<int64_t> offsets; ///< [rows + 1]
@@ -45,43 +45,19 @@ static int64_t integerAt(const void *table, disco_dtype type, int64_t i) {
                            : static_cast<const int32_t *>(table)[i];
 }
 
-static Error expected(const std::string &what, int64_t low, int64_t high,
-                      int64_t got) {
-  return Error{"expected " + what + " to be in [" + std::to_string(low) + ", " +
-               std::to_string(high) + "], but got " + std::to_string(got)};
-}
-
-static Result<Arcs> readArcs(const disco_kernel_psi &psi) {
-  const int64_t n = psi.nlon_in;
+static Arcs readArcs(const disco_kernel_psi &psi) {
   Arcs result;
-  result.stride = std::max<int64_t>(1, n / psi.nlon_out);
-  result.phases = std::max<int64_t>(1, psi.nlon_out / n);
-  const int64_t rows = psi.nlat_out * result.phases;
-  for (int64_t i = 0; i <= rows; ++i) {
-    const int64_t offset = integerAt(psi.offsets, psi.index_dtype, i);
-    const int64_t low = i == 0 ? 0 : result.offsets.back();
-    const int64_t high = i == 0 ? 0 : psi.num_arcs;
-    if (offset < low || offset > high)
-      return expected("offset " + std::to_string(i), low, high, offset);
-    result.offsets.push_back(offset);
-  }
-  for (int64_t i = 0; i < result.offsets.back(); ++i) {
-    const auto at = [&](int64_t field) {
-      return integerAt(psi.indices, psi.index_dtype, 4 * i + field);
-    };
-    const Arc arc = {at(0), at(1), at(2), at(3)};
-    const std::string name = " of arc " + std::to_string(i);
-    if (arc.lat < 0 || arc.lat >= psi.nlat_in)
-      return expected("latitude" + name, 0, psi.nlat_in - 1, arc.lat);
-    if (arc.start < 0 || arc.start >= n)
-      return expected("start" + name, 0, n - 1, arc.start);
-    if (arc.taps < 0 || arc.taps > n)
-      return expected("length" + name, 0, n, arc.taps);
-    if (arc.value < 0 || arc.value > psi.num_taps - arc.taps)
-      return expected("first value" + name, 0, psi.num_taps - arc.taps,
-                      arc.value);
-    result.arcs.push_back(arc);
-  }
+  result.stride = std::max<int64_t>(1, psi.nlon_in / psi.nlon_out);
+  result.phases = std::max<int64_t>(1, psi.nlon_out / psi.nlon_in);
+  const auto at = [&](const void *table, int64_t i) {
+    return integerAt(table, psi.index_dtype, i);
+  };
+  for (int64_t i = 0; i <= psi.nlat_out * result.phases; ++i)
+    result.offsets.push_back(at(psi.offsets, i));
+  for (int64_t i = 0; i < result.offsets.back(); ++i)
+    result.arcs.push_back({at(psi.indices, 4 * i), at(psi.indices, 4 * i + 1),
+                           at(psi.indices, 4 * i + 2),
+                           at(psi.indices, 4 * i + 3)});
   return result;
 }
 
@@ -167,9 +143,8 @@ static std::vector<Cover> coversOf(const Arcs &arcs, int64_t firstRow,
 // The choice of the shape
 //===----------------------------------------------------------------------===//
 
-/// What buildBands chooses between.
+/// What buildBands chooses between, beside groupChoices.
 static constexpr int64_t rowChoices[] = {1, 2, 4, 8, 16};
-static constexpr int64_t groupChoices[] = {18, 9, 4, 2, 1};
 
 static int64_t halo(const Shape &s) {
   return static_cast<int64_t>(s.groups - 1) * s.longitudes * s.stride;
@@ -531,15 +506,13 @@ static std::vector<uint32_t> orderOf(const std::vector<int64_t> &steps) {
 
 Result<Bands> toeplitz_wgmma::buildBands(const disco_kernel_psi &psi, bool sum,
                                          DType type, const Choice &choice) {
-  Result<Arcs> arcs = readArcs(psi);
-  if (!arcs)
-    return arcs.error();
-  Result<Shape> shape = chooseShape(psi, *arcs, sum, choice);
+  const Arcs arcs = readArcs(psi);
+  Result<Shape> shape = chooseShape(psi, arcs, sum, choice);
   if (!shape)
     return shape.error();
   Bands result;
   result.shape = *shape;
-  Packer packer(psi, *arcs, type, result);
+  Packer packer(psi, arcs, type, result);
   std::vector<int64_t> steps;
   for (int64_t block = 0; block < shape->blocks; ++block) {
     steps.push_back(packer.pack(block));

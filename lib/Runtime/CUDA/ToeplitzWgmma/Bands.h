@@ -76,10 +76,10 @@ struct Bands {
   std::vector<uint32_t> order;
 };
 
-/// Checks and packs psi, whose form is arcs, for contract or contract_sum
-/// (`sum`), values rounded to `type` (f16 or bf16). Errors: offsets or arcs out
-/// of range, more than 64 rows of A for one longitude, or a choice that does
-/// not fit into shared memory.
+/// Packs psi, whose form is arcs and whose tables have been checked, for
+/// contract or contract_sum (`sum`), values rounded to `type` (f16 or bf16).
+/// Errors: more than 64 rows of A for one longitude, or a choice that does not
+/// fit into shared memory.
 Result<Bands> buildBands(const disco_kernel_psi &psi, bool sum, DType type,
                          const Choice &choice);
 

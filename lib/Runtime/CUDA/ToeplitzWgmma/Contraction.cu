@@ -28,13 +28,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Contraction.h"
+#include "Params.h"
 
 #include "../device/Barrier.cuh"
 #include "../device/BulkCopy.cuh"
 #include "../device/Matrix.cuh"
 #include "../device/Memory.cuh"
+#include "../device/Types.h"
 #include "../device/Wgmma.cuh"
+
+#include <type_traits>
 
 using namespace disco::toeplitz_wgmma;
 using namespace disco::cuda::device;
@@ -188,14 +191,15 @@ static __device__ void loadBands(const Params &p, uint32_t smem,
 // Storing
 //===----------------------------------------------------------------------===//
 
-template <typename T> static __device__ uint32_t pack(float low, float high);
-template <> __device__ uint32_t pack<__nv_bfloat16>(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-  return reinterpret_cast<const uint32_t &>(pair);
-}
-template <> __device__ uint32_t pack<__half>(float low, float high) {
-  const __half2 pair = __floats2half2_rn(low, high);
-  return reinterpret_cast<const uint32_t &>(pair);
+/// Two numbers, rounded.
+template <typename T> static __device__ uint32_t pack(float low, float high) {
+  if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+    return reinterpret_cast<const uint32_t &>(pair);
+  } else {
+    const __half2 pair = __floats2half2_rn(low, high);
+    return reinterpret_cast<const uint32_t &>(pair);
+  }
 }
 
 namespace {
@@ -313,14 +317,15 @@ static __device__ void storeChannels(const Params &p, const Target &target,
         const int at = first + 32 * i, point = at + own;
         if (point < 0 || point >= end)
           continue;
-        if (Vectors) {
+        if constexpr (Vectors) {
           storeGlobal(to + at, words[i]);
-          continue;
-        }
+        } else {
 #pragma unroll
-        for (int j = 0; j < 8; ++j)
-          if (point + j < end)
-            to[at + j] = static_cast<uint16_t>(words[i][j / 2] >> 16 * (j % 2));
+          for (int j = 0; j < 8; ++j)
+            if (point + j < end)
+              to[at + j] =
+                  static_cast<uint16_t>(words[i][j / 2] >> 16 * (j % 2));
+        }
       }
     }
   }
@@ -404,8 +409,7 @@ static __device__ void compute(const Params &p, uint32_t smem,
 }
 
 template <typename T, int G>
-__global__ void __launch_bounds__(ctaThreads, 1)
-    contraction(const __grid_constant__ Params p) {
+static __device__ __forceinline__ void contraction(const Params &p) {
   extern __shared__ __align__(128) uint8_t dynamic[];
   __shared__ Barriers barriers;
   const uint32_t smem = sharedAddress(dynamic);
@@ -427,78 +431,15 @@ __global__ void __launch_bounds__(ctaThreads, 1)
     loadBands(p, smem, barriers, lane);
 }
 
-//===----------------------------------------------------------------------===//
-// Launching
-//===----------------------------------------------------------------------===//
-
-template <typename T> static const void *kernelFor(int groups) {
-  switch (groups) {
-  case 1:
-    return reinterpret_cast<const void *>(contraction<T, 1>);
-  case 2:
-    return reinterpret_cast<const void *>(contraction<T, 2>);
-  case 4:
-    return reinterpret_cast<const void *>(contraction<T, 4>);
-  case 9:
-    return reinterpret_cast<const void *>(contraction<T, 9>);
-  case 18:
-    return reinterpret_cast<const void *>(contraction<T, 18>);
-  default:
-    return nullptr;
+#define DISCO_CONTRACTION(groups)                                              \
+  extern "C" __global__ void __launch_bounds__(ctaThreads, 1)                  \
+      DISCO_KERNEL(toeplitz, _g##groups)(const __grid_constant__ Params p) {   \
+    contraction<disco::cuda::types::DISCO_DTYPE, groups>(p);                   \
   }
-}
 
-const void *disco::toeplitz_wgmma::contractionKernel(DType type, int groups) {
-  return type == DType::bf16 ? kernelFor<__nv_bfloat16>(groups)
-                             : kernelFor<__half>(groups);
-}
-
-/// Longitudes from one tile to the next: all that a tile has, or fewer if that
-/// lets more stores begin at whole sectors and lines of memory without more
-/// tiles. nchw always begins tiles at multiples of 8 points, if rows do, for
-/// stores of 16 bytes.
-static int32_t advanceOf(const Params &p) {
-  const int32_t whole = p.shape.groups * p.shape.longitudes;
-  const auto tiles = [&](int32_t advance) {
-    return (p.rowLongitudes + advance - 1) / advance;
-  };
-  const auto aligned = [&](int32_t advance, int32_t points) {
-    return advance * p.shape.phases % points == 0;
-  };
-  for (int32_t points : {64, 32, 16, 8})
-    for (int32_t advance = whole; advance > whole / 2; --advance)
-      if (aligned(advance, points) && tiles(advance) == tiles(whole))
-        return advance;
-  if (p.yPoint == 1 && p.shape.nlonOut % 8 == 0)
-    for (int32_t advance = whole; advance > 0; --advance)
-      if (aligned(advance, 8))
-        return advance;
-  return whole;
-}
-
-Params disco::toeplitz_wgmma::makeParams(const Shape &shape,
-                                         const Operands &operands) {
-  Params p = {};
-  p.x = operands.x;
-  p.y = operands.y;
-  p.shape = shape;
-  const int64_t planesIn =
-      shape.sum ? int64_t(shape.numBasis) * shape.nlatIn : shape.nlatIn;
-  p.xBlockBytes = planesIn * shape.nlonIn * pointBytes;
-  const bool blocked = operands.yLayout == DISCO_C8;
-  p.yPoint = blocked ? blockChannels : 1;
-  p.pitch = pitchOf(shape, blocked);
-  p.yRow = int64_t(shape.nlonOut) * p.yPoint;
-  const int64_t rows = p.yRow * shape.nlatOut;
-  p.yPlane = shape.sum ? p.yRow : rows;
-  p.yChannel = shape.sum ? rows : rows * shape.numBasis;
-  p.rowLongitudes = shape.nlonOut / shape.phases;
-  p.advance = advanceOf(p);
-  p.tiles = (p.rowLongitudes + p.advance - 1) / p.advance;
-  p.channels = static_cast<int32_t>(operands.channels);
-  p.channelBlocks = (p.channels + blockChannels - 1) / blockChannels;
-  p.units = static_cast<int32_t>(operands.batch * p.channelBlocks * p.tiles);
-  p.unitGroups = (p.units + mathGroups - 1) / mathGroups;
-  p.items = static_cast<uint32_t>(p.unitGroups * shape.blocks);
-  return p;
-}
+// As groupChoices (Params.h) says.
+DISCO_CONTRACTION(18)
+DISCO_CONTRACTION(9)
+DISCO_CONTRACTION(4)
+DISCO_CONTRACTION(2)
+DISCO_CONTRACTION(1)

@@ -32,6 +32,8 @@ constexpr int maxWindows = 32;
 constexpr int mathGroups = 3, groupThreads = 128;
 constexpr int ctaThreads = (mathGroups + 1) * groupThreads;
 constexpr int maxStages = 8;
+/// Groups of T longitudes of a tile that there are kernels for.
+constexpr int groupChoices[] = {18, 9, 4, 2, 1};
 /// Shared memory of a CTA on sm_90, less what the barriers take.
 constexpr int smemLimit = 232448 - 1024;
 
@@ -108,6 +110,16 @@ inline int32_t pitchOf(const Shape &s, bool blocked) {
   const int32_t residue = blocked ? s.groupPoints % 8 : 0;
   return points + (residue - points % 8 + 8) % 8;
 }
+
+/// What the kernels between nchw and c8 take.
+struct RepackArgs {
+  void *nchw, *c8;
+  int64_t channels, points;
+  int64_t ctasOfField; ///< for 8 channels of a sample
+};
+constexpr int repackThreads = 256;
+/// Points of a CTA.
+constexpr int repackPoints = 1024;
 
 /// Bytes of dynamic shared memory.
 inline int32_t smemBytes(const Shape &s) {

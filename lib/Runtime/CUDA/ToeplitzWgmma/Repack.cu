@@ -17,7 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Repack.h"
+#include "Params.h"
 
 #include "../device/Matrix.cuh"
 #include "../device/Memory.cuh"
@@ -25,8 +25,8 @@
 using namespace disco::toeplitz_wgmma;
 using namespace disco::cuda::device;
 
-static constexpr int threads = 256, parts = 4, partPoints = 32;
-static constexpr int ctaPoints = threads / 32 * parts * partPoints;
+static constexpr int partPoints = 32;
+static constexpr int parts = repackPoints / (repackThreads / 32 * partPoints);
 
 namespace {
 
@@ -37,12 +37,12 @@ struct Place {
   int32_t firstChannel;
   int64_t firstPoint;
 
-  __device__ Place(const RepackArgs &a, int64_t ctasOfField) {
-    field = blockIdx.x / ctasOfField;
+  __device__ explicit Place(const RepackArgs &a) {
+    field = blockIdx.x / a.ctasOfField;
     const int64_t blocks = (a.channels + 7) / 8;
     sample = field / blocks;
     firstChannel = static_cast<int32_t>(field - sample * blocks) * 8;
-    firstPoint = (blockIdx.x - field * ctasOfField) * ctaPoints +
+    firstPoint = (blockIdx.x - field * a.ctasOfField) * repackPoints +
                  threadIdx.x / 32 * parts * partPoints;
   }
 };
@@ -53,41 +53,40 @@ struct Place {
 template <bool Vectors>
 static __device__ void loadPoints(const uint16_t *from, int64_t left,
                                   uint32_t (&words)[4]) {
-  if (Vectors) {
+  if constexpr (Vectors) {
     const uint4 all = left > 0 ? *reinterpret_cast<const uint4 *>(from)
                                : make_uint4(0, 0, 0, 0);
     words[0] = all.x;
     words[1] = all.y;
     words[2] = all.z;
     words[3] = all.w;
-    return;
-  }
+  } else {
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const uint32_t low = 2 * i < left ? from[2 * i] : 0;
-    const uint32_t high = 2 * i + 1 < left ? from[2 * i + 1] : 0;
-    words[i] = high << 16 | low;
+    for (int i = 0; i < 4; ++i) {
+      const uint32_t low = 2 * i < left ? from[2 * i] : 0;
+      const uint32_t high = 2 * i + 1 < left ? from[2 * i + 1] : 0;
+      words[i] = high << 16 | low;
+    }
   }
 }
 
 template <bool Vectors>
 static __device__ void storePoints(uint16_t *to, int64_t left,
                                    const uint32_t (&words)[4]) {
-  if (Vectors) {
+  if constexpr (Vectors) {
     if (left > 0)
       storeGlobal(to, words);
-    return;
-  }
+  } else {
 #pragma unroll
-  for (int i = 0; i < 8; ++i)
-    if (i < left)
-      to[i] = static_cast<uint16_t>(words[i / 2] >> 16 * (i % 2));
+    for (int i = 0; i < 8; ++i)
+      if (i < left)
+        to[i] = static_cast<uint16_t>(words[i / 2] >> 16 * (i % 2));
+  }
 }
 
 template <bool Pack, bool Vectors>
-static __global__ void __launch_bounds__(threads)
-    repack(const RepackArgs a, int64_t ctasOfField) {
-  const Place place(a, ctasOfField);
+static __device__ __forceinline__ void repack(const RepackArgs &a) {
+  const Place place(a);
   const int lane = threadIdx.x % 32, channel = place.firstChannel + lane / 4;
   const int64_t first = place.firstPoint;
   auto *nchw = static_cast<uint16_t *>(a.nchw) +
@@ -102,14 +101,14 @@ static __global__ void __launch_bounds__(threads)
 #pragma unroll
   for (int p = 0; p < parts; ++p) {
     const int64_t rest = left - p * partPoints - 8 * (lane % 4);
-    if (Pack) {
+    if constexpr (Pack) {
       loadPoints<Vectors>(nchw + p * partPoints, rest, words[p]);
-      continue;
-    }
+    } else {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int64_t point = p * partPoints + pair + 2 * i;
-      words[p][i] = point < a.points - first ? c8[point * 4] : 0;
+      for (int i = 0; i < 4; ++i) {
+        const int64_t point = p * partPoints + pair + 2 * i;
+        words[p][i] = point < a.points - first ? c8[point * 4] : 0;
+      }
     }
   }
 #pragma unroll
@@ -122,33 +121,18 @@ static __global__ void __launch_bounds__(threads)
       if (Pack && point < a.points - first)
         c8[point * 4] = words[p][i];
     }
-    if (!Pack)
+    if constexpr (!Pack)
       storePoints<Vectors>(nchw + p * partPoints, rest, words[p]);
   }
 }
 
-template <bool Pack>
-static cudaError_t launch(const RepackArgs &a, cudaStream_t stream) {
-  const int64_t ctas = (a.points + ctaPoints - 1) / ctaPoints;
-  const int64_t fields = a.batch * ((a.channels + 7) / 8);
-  if (ctas * fields == 0)
-    return cudaSuccess;
-  if (ctas * fields > INT32_MAX)
-    return cudaErrorInvalidConfiguration;
-  const auto grid = static_cast<unsigned>(ctas * fields);
-  if (a.points % 8 == 0 && reinterpret_cast<uintptr_t>(a.nchw) % 16 == 0)
-    repack<Pack, true><<<grid, threads, 0, stream>>>(a, ctas);
-  else
-    repack<Pack, false><<<grid, threads, 0, stream>>>(a, ctas);
-  return cudaGetLastError();
-}
+#define DISCO_REPACK(name, pack, vectors)                                      \
+  extern "C" __global__ void __launch_bounds__(repackThreads)                  \
+      name(const __grid_constant__ RepackArgs a) {                             \
+    repack<pack, vectors>(a);                                                  \
+  }
 
-cudaError_t disco::toeplitz_wgmma::packChannels(const RepackArgs &args,
-                                                cudaStream_t stream) {
-  return launch<true>(args, stream);
-}
-
-cudaError_t disco::toeplitz_wgmma::unpackChannels(const RepackArgs &args,
-                                                  cudaStream_t stream) {
-  return launch<false>(args, stream);
-}
+DISCO_REPACK(c8_pack_vectors, true, true)
+DISCO_REPACK(c8_pack_points, true, false)
+DISCO_REPACK(c8_unpack_vectors, false, true)
+DISCO_REPACK(c8_unpack_points, false, false)

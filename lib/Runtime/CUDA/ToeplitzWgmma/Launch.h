@@ -1,4 +1,4 @@
-//===- Contraction.h - launching the Toeplitz contraction -------*- C++ -*-===//
+//===- Launch.h - what the kernel is launched with -------*- C++ -*-===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,13 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DISCO_LIB_RUNTIME_CUDA_TOEPLITZWGMMA_CONTRACTION_H
-#define DISCO_LIB_RUNTIME_CUDA_TOEPLITZWGMMA_CONTRACTION_H
+#ifndef DISCO_LIB_RUNTIME_CUDA_TOEPLITZWGMMA_LAUNCH_H
+#define DISCO_LIB_RUNTIME_CUDA_TOEPLITZWGMMA_LAUNCH_H
 
 #include "Params.h"
-
-#include "disco/ABI/Problem.h"
-#include "disco/Support/DType.h"
 
 namespace disco::toeplitz_wgmma {
 
@@ -25,12 +22,10 @@ struct Operands {
   int32_t yLayout; ///< DISCO_C8 or DISCO_NCHW
 };
 
-/// The kernel, which takes Params, for bf16 or f16 and a number of groups.
-const void *contractionKernel(DType type, int groups);
-
-/// All but psi's tables, which the caller fills in.
-Params makeParams(const Shape &shape, const Operands &operands);
+/// All but psi's tables, which the caller fills in. False when there are more
+/// tiles than 31 bits can number.
+bool makeParams(const Shape &shape, const Operands &operands, Params &params);
 
 } // namespace disco::toeplitz_wgmma
 
-#endif // DISCO_LIB_RUNTIME_CUDA_TOEPLITZWGMMA_CONTRACTION_H
+#endif // DISCO_LIB_RUNTIME_CUDA_TOEPLITZWGMMA_LAUNCH_H
