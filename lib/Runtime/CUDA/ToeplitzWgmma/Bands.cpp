@@ -214,12 +214,18 @@ static double cyclesOf(const Shape &s, const std::vector<Cover> &covers) {
 
 static Result<Shape> chooseShape(const disco_kernel_psi &psi, const Arcs &arcs,
                                  bool sum, const Choice &choice) {
+  if (!sum && psi.num_basis * arcs.phases > tileRows)
+    return Error{"expected K times the phases to be at most 64, the rows of a "
+                 "tensor tile, but got " +
+                 std::to_string(psi.num_basis) + " times " +
+                 std::to_string(arcs.phases)};
   std::optional<Shape> best;
   double bestCycles = std::numeric_limits<double>::infinity();
   for (int64_t rows : rowChoices) {
     const int64_t planes = sum ? rows : psi.num_basis;
     if ((!sum && rows > 1) || (choice.rows && choice.rows != rows) ||
-        planes * arcs.phases > tileRows || (rows > 1 && rows > psi.nlat_out))
+        planes * arcs.phases > tileRows ||
+        (rows > psi.nlat_out && rows > 1 && !choice.rows))
       continue;
     std::vector<std::vector<Cover>> covers;
     for (int64_t row = 0; row < psi.nlat_out; row += rows)
