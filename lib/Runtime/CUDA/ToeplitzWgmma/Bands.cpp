@@ -235,9 +235,10 @@ static Result<Shape> chooseShape(const disco_kernel_psi &psi, const Arcs &arcs,
       if (choice.groups && choice.groups != groups)
         continue;
       Shape s = makeShape(psi, arcs, sum, rows, groups);
-      const bool fits = choice.stages ? setStage(s, choice.stages)
-                                      : setStage(s, 3) || setStage(s, 2);
-      if (!fits)
+      int64_t stages = choice.stages ? choice.stages : 3;
+      while (stages > 1 && !setStage(s, stages))
+        --stages;
+      if (stages < 2)
         continue;
       double cycles = 0;
       for (const std::vector<Cover> &block : covers)
@@ -250,13 +251,11 @@ static Result<Shape> chooseShape(const disco_kernel_psi &psi, const Arcs &arcs,
   }
   if (best)
     return *best;
-  return Error{"expected rows " + std::to_string(choice.rows) + ", groups " +
-               std::to_string(choice.groups) + " and stages " +
-               std::to_string(choice.stages) +
+  return Error{"expected rows " + std::to_string(choice.rows) + " and groups " +
+               std::to_string(choice.groups) +
                " (0: free) to fit 64 rows of a tensor tile and the shared "
-               "memory, but they do not for K " +
-               std::to_string(psi.num_basis) + ", phases " +
-               std::to_string(arcs.phases) + " and stride " +
+               "memory, but they do not for " +
+               std::to_string(arcs.phases) + " phases and stride " +
                std::to_string(arcs.stride)};
 }
 

@@ -60,7 +60,7 @@ struct Choice {
   int64_t rows = 0;
   /// Groups of T longitudes of a tile: 1, 2, 4, 9 or 18.
   int64_t groups = 0;
-  /// Stages of the pipeline.
+  /// Stages of the pipeline at most; at least 2.
   int64_t stages = 0;
 };
 

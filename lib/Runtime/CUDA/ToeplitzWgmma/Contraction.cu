@@ -286,9 +286,8 @@ static __device__ void storeBlocks(const Params &p, const Target &target,
 /// One warp of four: planes of nchw, 32 points at a time, of which lane l
 /// stores points 8 (l % 4) ... 8 (l % 4) + 7 of channel l / 4. Row r of matrix
 /// i is point 8 (r / 2) + 2 i + r % 2, so that the transposed pairs of a lane
-/// in the four matrices are neighbours. Tiles begin where stores of 16 bytes
-/// can
-/// (`Vectors`), and then the 32 points where a sector of 32 bytes does.
+/// in the four matrices are neighbours. Where tiles begin at 16 bytes
+/// (`Vectors`), the 32 points begin where a sector of 32 bytes does.
 template <bool Vectors>
 static __device__ void storeChannels(const Params &p, const Target &target,
                                      uint32_t results, int warp, int lane) {
@@ -300,7 +299,7 @@ static __device__ void storeChannels(const Params &p, const Target &target,
   const int row = 8 * (lane % 8 / 2) + lane / 8 * 2 + lane % 2 - lead;
   const int place = (row & ~31) + placeOf(row & 31, false);
   const int end = lane / 4 < target.channels ? target.points : 0;
-  const int last = target.points + lead - 1 & ~31;
+  const int last = (target.points + lead - 1) & ~31;
   constexpr int unroll = Vectors ? 4 : 1;
   for (int q = warp; q < target.planes; q += 4) {
     const uint32_t plane = results + q * p.pitch * pointBytes;
