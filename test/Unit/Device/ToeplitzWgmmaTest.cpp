@@ -9,6 +9,7 @@
 #include "../Runtime/CpuGatherTestUtil.h"
 #include "DeviceTestUtil.h"
 
+#include "disco/ABI/Families/ToeplitzWgmma.h"
 #include "disco/Filter/SphereFilter.h"
 
 #include <cmath>
@@ -251,9 +252,9 @@ TEST_F(ToeplitzWgmma, EverySchedule) {
           c.channels = 9;
           c.in = c.out = DISCO_C8;
           c.schedule.num_fields = 3;
-          c.schedule.fields[0] = {0, rows};
-          c.schedule.fields[1] = {1, groups};
-          c.schedule.fields[2] = {2, stages};
+          c.schedule.fields[0] = {DISCO_TOEPLITZ_WGMMA_ROWS, rows};
+          c.schedule.fields[1] = {DISCO_TOEPLITZ_WGMMA_LON_GROUPS, groups};
+          c.schedule.fields[2] = {DISCO_TOEPLITZ_WGMMA_STAGES, stages};
           SCOPED_TRACE(::testing::Message()
                        << (sum ? "sum, " : "") << "rows " << rows << ", groups "
                        << groups << ", stages " << stages);

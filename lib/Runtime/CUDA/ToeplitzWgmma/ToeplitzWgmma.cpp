@@ -10,6 +10,8 @@
 #include "Filter.h"
 #include "Repack.h"
 
+#include "disco/ABI/Families/ToeplitzWgmma.h"
+
 #include <cinttypes>
 
 namespace disco::cuda {
@@ -21,9 +23,6 @@ using toeplitz_wgmma::Repack;
 
 namespace {
 
-/// The fields of planning's schedules.
-enum Field : int32_t { rowsField, groupsField, stagesField };
-
 int64_t fieldOf(const disco_schedule &schedule, int32_t field) {
   for (int32_t i = 0; i < schedule.num_fields; ++i)
     if (schedule.fields[i].id == field)
@@ -34,7 +33,7 @@ int64_t fieldOf(const disco_schedule &schedule, int32_t field) {
 /// The largest number of groups that there is a kernel for and that the
 /// schedule allows; 0 leaves the choice to the family.
 int64_t groupsOf(const disco_schedule &schedule) {
-  const int64_t most = fieldOf(schedule, groupsField);
+  const int64_t most = fieldOf(schedule, DISCO_TOEPLITZ_WGMMA_LON_GROUPS);
   for (int64_t groups : toeplitz_wgmma::groupChoices)
     if (most > 0 && groups <= most)
       return groups;
@@ -50,9 +49,9 @@ public:
     points =
         call.psi.nlat_in * call.psi.nlon_in * (sum ? call.psi.num_basis : 1);
     Choice choice;
-    choice.rows = sum ? fieldOf(call.schedule, rowsField) : 0;
+    choice.rows = sum ? fieldOf(call.schedule, DISCO_TOEPLITZ_WGMMA_ROWS) : 0;
     choice.groups = groupsOf(call.schedule);
-    choice.stages = fieldOf(call.schedule, stagesField);
+    choice.stages = fieldOf(call.schedule, DISCO_TOEPLITZ_WGMMA_STAGES);
     if (disco_status s = filter.make(device, call.psi, sum,
                                      static_cast<DType>(call.dtype), choice))
       return s;
