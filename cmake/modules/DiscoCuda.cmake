@@ -60,11 +60,14 @@ function(disco_add_cuda_blob target name source)
   endforeach()
   set(fatbin ${CMAKE_CURRENT_BINARY_DIR}/${name}.fatbin)
   set(embedded ${CMAKE_CURRENT_BINARY_DIR}/${name}.blob.cpp)
+  # What ptxas says of registers and spills is kept: a test reads it.
   add_custom_command(OUTPUT ${fatbin}
-    COMMAND ${DISCO_NVCC} -fatbin -std=c++17 -O3 --expt-relaxed-constexpr
-      -I${CMAKE_SOURCE_DIR}/include ${codes} ${defines}
-      -MD -MF ${fatbin}.d -MT ${fatbin}
-      -o ${fatbin} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+    COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/modules/nvcc-logged.sh
+      ${fatbin}.ptxas.log ${DISCO_NVCC} -fatbin -std=c++17 -O3
+      --expt-relaxed-constexpr -Xptxas -v -I${CMAKE_SOURCE_DIR}/include ${codes}
+      ${defines} -MD -MF ${fatbin}.d -MT ${fatbin} -o ${fatbin}
+      ${CMAKE_CURRENT_SOURCE_DIR}/${source}
+    BYPRODUCTS ${fatbin}.ptxas.log
     DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} ${A_DEPENDS}
     DEPFILE ${fatbin}.d
     COMMENT "Compiling the CUDA kernels ${name}"

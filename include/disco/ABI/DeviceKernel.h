@@ -10,7 +10,7 @@
  * may allocate, copy and synchronise, and then run as often as wanted, which
  * only puts kernels on a stream and so may be captured in a CUDA graph:
  *
- *   disco_device_prepare(family, context, call, schedule) --> prepared
+ *   disco_device_prepare(family, context, call) --> prepared
  *     call: psi's tables and, where they are constant, weight and bias on the
  *     host; other pointers and the batch are not looked at
  *   disco_device_workspace_bytes(prepared, call)             per batch
@@ -31,7 +31,6 @@
 #define DISCO_ABI_DEVICEKERNEL_H
 
 #include "disco/ABI/Kernel.h"
-#include "disco/ABI/Schedule.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -98,13 +97,11 @@ typedef struct disco_prepared disco_prepared;
 
 /** Uploads and packs what is constant, and checks that the device can run the
  * kernels: that they were built for its architecture, and, the first time for
- * each device and kernel, that one launch writes all that it should. `schedule`
- * may be NULL or have no fields: then the family chooses. Its order must be
- * that of the call. Must not be called while the stream is captured. */
+ * each device and kernel, that one launch writes all that it should. Must not
+ * be called while the stream is captured. */
 DISCO_API disco_status disco_device_prepare(const char *family,
                                             const disco_device_context *context,
                                             const disco_kernel_call *call,
-                                            const disco_schedule *schedule,
                                             disco_prepared **prepared);
 /** NULL is ignored. Work that uses it must have finished. */
 DISCO_API void disco_device_destroy(disco_prepared *prepared);

@@ -36,8 +36,7 @@ struct disco_cuda_library {
   disco_status (*synchronize)(const disco_device_context *);
   const char *(*family)(int32_t);
   disco_status (*prepare)(const char *, const disco_device_context *,
-                          const disco_kernel_call *, const disco_schedule *,
-                          disco_prepared **);
+                          const disco_kernel_call *, disco_prepared **);
   void (*destroy)(disco_prepared *);
   disco_status (*workspace_bytes)(const disco_prepared *,
                                   const disco_kernel_call *, uint64_t *);

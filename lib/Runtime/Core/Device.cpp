@@ -88,28 +88,33 @@ disco_status checkContext(const disco_device_context *context) {
   return DISCO_OK;
 }
 
-disco_status checkSchedule(const disco_schedule *schedule,
-                           const disco_kernel_call &call) {
-  if (!schedule)
+disco_status checkRange(const char *what, int64_t high, int64_t got) {
+  if (got >= 0 && got <= high)
     return DISCO_OK;
-  if (schedule->num_fields < 0 ||
-      schedule->num_fields > DISCO_MAX_SCHEDULE_FIELDS)
-    return fail(DISCO_INVALID_ARGUMENT,
-                "expected the schedule to have at most %d fields, but got %d",
-                DISCO_MAX_SCHEDULE_FIELDS, schedule->num_fields);
-  const bool mixes =
-      call.op == DISCO_OP_CONV || call.op == DISCO_OP_CONV_WEIGHT_GRAD;
-  if (mixes && schedule->order != call.schedule.order)
-    return fail(DISCO_INVALID_ARGUMENT,
-                "expected the schedule's order to be the call's (%d), but got "
-                "%d",
-                call.schedule.order, schedule->order);
-  return DISCO_OK;
+  return fail(DISCO_INVALID_ARGUMENT,
+              "expected %s to be in [0, %" PRId64 "], but got %" PRId64, what,
+              high, got);
+}
+
+/// Numbers, but not what only a family knows of its schedules.
+disco_status checkCall(const disco_kernel_call *call,
+                       disco::cpu_gather::Problem &problem) {
+  if (disco_status s = disco::cpu_gather::readNumbers(call, problem))
+    return s;
+  const disco_schedule &schedule = call->schedule;
+  if (disco_status s = checkRange("the layout of x", DISCO_NUM_LAYOUTS - 1,
+                                  schedule.in_layout))
+    return s;
+  if (disco_status s = checkRange("the layout of y", DISCO_NUM_LAYOUTS - 1,
+                                  schedule.out_layout))
+    return s;
+  return checkRange("the schedule's number of fields",
+                    DISCO_MAX_SCHEDULE_FIELDS, schedule.num_fields);
 }
 
 disco_status checkCall(const disco_kernel_call *call) {
   disco::cpu_gather::Problem problem;
-  return disco::cpu_gather::readProblem(call, problem);
+  return checkCall(call, problem);
 }
 
 } // namespace
@@ -183,21 +188,18 @@ const char *disco_device_family(int32_t index) {
 disco_status disco_device_prepare(const char *family,
                                   const disco_device_context *context,
                                   const disco_kernel_call *call,
-                                  const disco_schedule *schedule,
                                   disco_prepared **prepared) {
   if (!family || !prepared)
     return failNull(family ? "prepared" : "family");
   if (disco_status s = checkContext(context))
     return s;
   disco::cpu_gather::Problem problem;
-  if (disco_status s = disco::cpu_gather::readProblem(call, problem))
-    return s;
-  if (disco_status s = checkSchedule(schedule, *call))
+  if (disco_status s = checkCall(call, problem))
     return s;
   if (disco_status s = disco::cpu_gather::checkPsi(problem))
     return s;
   return withLibrary([&](const auto &cuda) {
-    return cuda.prepare(family, context, call, schedule, prepared);
+    return cuda.prepare(family, context, call, prepared);
   });
 }
 

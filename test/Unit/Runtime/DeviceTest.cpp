@@ -59,9 +59,8 @@ TEST(Device, MalformedArgumentsAreErrorsOnAnyMachine) {
                 std::to_string(sizeof context) + ", but got 3");
   context = contextOf(0);
   disco_prepared *prepared = nullptr;
-  EXPECT_EQ(
-      disco_device_prepare("csr_gather", &context, nullptr, nullptr, &prepared),
-      DISCO_INVALID_ARGUMENT);
+  EXPECT_EQ(disco_device_prepare("csr_gather", &context, nullptr, &prepared),
+            DISCO_INVALID_ARGUMENT);
   EXPECT_STREQ(disco_last_error(),
                "expected the call to be a pointer, but got null");
   disco_kernel_call call = {};

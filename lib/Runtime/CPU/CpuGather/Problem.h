@@ -39,6 +39,10 @@ struct Problem {
   bool isSphere() const { return call->psi.form == DISCO_FORM_ARCS; }
 };
 
+/// Checks every number in `call` but those of the schedule that each family has
+/// its own rules for (layouts, fields), and no pointer and no table.
+disco_status readNumbers(const disco_kernel_call *call, Problem &problem);
+
 /// Checks every number in `call`, but no pointer and no table.
 disco_status readProblem(const disco_kernel_call *call, Problem &problem);
 

@@ -32,10 +32,8 @@ struct disco_prepared {
                            void *workspace) const = 0;
 
   disco::cuda::Device device;
-  /// What was prepared, without pointers.
+  /// What was prepared; its pointers may have become invalid.
   disco_kernel_call call = {};
-  disco_schedule schedule = {};
-  /// The layouts in which x and y are.
   bool hasWeight = false, hasBias = false;
 };
 
@@ -44,10 +42,9 @@ namespace disco::cuda {
 struct Family {
   const char *name;
   /// Makes an object that can run `call`; the device is current and no stream
-  /// is captured. `schedule` has no fields where the family may choose. The
+  /// is captured. Of the call's schedule, only the order has been checked. The
   /// caller fills in the members of disco_prepared.
   disco_status (*prepare)(const Device &device, const disco_kernel_call &call,
-                          const disco_schedule &schedule,
                           std::unique_ptr<disco_prepared> &prepared);
 };
 

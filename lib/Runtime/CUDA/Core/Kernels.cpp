@@ -150,6 +150,20 @@ disco_status checkOnce(const Device &device, const std::string &kernel,
 // Canary
 //===----------------------------------------------------------------------===//
 
+const char *nameOfFloat(int32_t dtype) {
+  static constexpr const char *names[] = {"f64", "f32", "f16", "bf16"};
+  return names[dtype];
+}
+
+std::vector<char> onesOf(int32_t dtype, int64_t count) {
+  const uint64_t bits[] = {0x3ff0000000000000, 0x3f800000, 0x3c00, 0x3f80};
+  const int64_t size = cpu_gather::sizeOfFloat(dtype);
+  std::vector<char> memory(count * size);
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(memory.data() + i * size, &bits[dtype], size);
+  return memory;
+}
+
 double elementAt(const void *data, int32_t dtype, int64_t i) {
   return cpu_gather::valueAt(data, dtype, i);
 }
@@ -158,7 +172,7 @@ disco_status canary(const Device &device, const char *kernel, int32_t dtype,
                     int64_t elements,
                     const std::function<disco_status(void *)> &run,
                     void *result) {
-  const int64_t size = dtype == DISCO_F64 ? 8 : dtype == DISCO_F32 ? 4 : 2;
+  const int64_t size = cpu_gather::sizeOfFloat(dtype);
   const auto bytes = static_cast<uint64_t>(elements * size);
   DeviceMemory memory;
   if (disco_status s = memory.allocate(device, bytes))

@@ -19,6 +19,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace disco::cuda {
 
@@ -64,6 +65,12 @@ disco_status launch(const Kernel &kernel, const Launch &launch,
 /// later calls return OK when that succeeded, and run it again when it failed.
 disco_status checkOnce(const Device &device, const std::string &kernel,
                        const std::function<disco_status()> &body);
+
+/// "f32" for DISCO_F32 and so on.
+const char *nameOfFloat(int32_t dtype);
+
+/// Ones, of a type.
+std::vector<char> onesOf(int32_t dtype, int64_t count);
 
 /// Element `i` of floating-point numbers in host memory.
 double elementAt(const void *data, int32_t dtype, int64_t i);

@@ -94,9 +94,7 @@ disco_status findFamily(const char *name, const Family *&found) {
 }
 
 disco_status prepare(const char *name, const disco_device_context *context,
-                     const disco_kernel_call *call,
-                     const disco_schedule *schedule,
-                     disco_prepared **prepared) {
+                     const disco_kernel_call *call, disco_prepared **prepared) {
   return onDevice(*context, [&](const Device &device) -> disco_status {
     const Family *found = nullptr;
     if (disco_status s = findFamily(name, found))
@@ -110,13 +108,11 @@ disco_status prepare(const char *name, const disco_device_context *context,
                   "expected %s to be prepared before its stream is captured, "
                   "but a capture is under way",
                   name);
-    const disco_schedule chosen = schedule ? *schedule : disco_schedule{};
     std::unique_ptr<disco_prepared> made;
-    if (disco_status s = found->prepare(device, *call, chosen, made))
+    if (disco_status s = found->prepare(device, *call, made))
       return s;
     made->device = device;
     made->call = *call;
-    made->schedule = chosen;
     made->hasWeight = call->weight != nullptr;
     made->hasBias = call->bias != nullptr;
     *prepared = made.release();
@@ -149,6 +145,9 @@ disco_status checkSame(const disco_kernel_call &prepared,
        call.out_channels},
       {"the number of groups", prepared.groups, call.groups},
       {"the order", prepared.schedule.order, call.schedule.order},
+      {"the layout of x", prepared.schedule.in_layout, call.schedule.in_layout},
+      {"the layout of y", prepared.schedule.out_layout,
+       call.schedule.out_layout},
       {"psi's form", prepared.psi.form, call.psi.form},
       {"psi's number of basis functions", prepared.psi.num_basis,
        call.psi.num_basis},

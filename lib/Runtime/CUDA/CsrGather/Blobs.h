@@ -17,6 +17,7 @@
       disco_blob_csr_##kind##_bf16;
 DISCO_DECLARE_BLOBS(contract)
 DISCO_DECLARE_BLOBS(contract_sum)
+DISCO_DECLARE_BLOBS(mix)
 DISCO_DECLARE_BLOBS(points)
 #undef DISCO_DECLARE_BLOBS
 
@@ -31,6 +32,7 @@ namespace disco::cuda::csr {
   }
 DISCO_FIND_BLOB(contractBlob, contract)
 DISCO_FIND_BLOB(contractSumBlob, contract_sum)
+DISCO_FIND_BLOB(mixBlob, mix)
 DISCO_FIND_BLOB(pointsBlob, points)
 #undef DISCO_FIND_BLOB
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Core/Family.h"
+#include "Conv.h"
 #include "Filter.h"
 
 namespace disco::cuda {
@@ -22,9 +23,11 @@ class Contraction : public disco_prepared {
 public:
   disco_status make(const Device &device, const disco_kernel_call &call) {
     sums = call.op == DISCO_OP_CONTRACT_SUM;
-    return Filter::make(device, call.psi, call.dtype,
-                        sums ? FilterOp::contractSum : FilterOp::contract,
-                        call.channels, 0, filter);
+    csr::FilterOptions options;
+    options.dtype = call.dtype;
+    options.op = sums ? FilterOp::contractSum : FilterOp::contract;
+    options.minFields = call.channels;
+    return Filter::make(device, call.psi, options, filter);
   }
 
   disco_status workspaceBytes(const disco_kernel_call &,
@@ -57,16 +60,22 @@ private:
 };
 
 disco_status prepare(const Device &device, const disco_kernel_call &call,
-                     const disco_schedule &,
                      std::unique_ptr<disco_prepared> &prepared) {
-  if (call.op == DISCO_OP_CONTRACT || call.op == DISCO_OP_CONTRACT_SUM) {
-    auto made = std::make_unique<Contraction>();
-    if (disco_status s = made->make(device, call))
-      return s;
-    prepared = std::move(made);
-    return DISCO_OK;
-  }
-  return fail(DISCO_UNSUPPORTED_TARGET, "not yet");
+  if (call.schedule.in_layout != DISCO_NCHW ||
+      call.schedule.out_layout != DISCO_NCHW)
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected the layouts of csr_gather to be %d (nchw), but got "
+                "%d and %d",
+                DISCO_NCHW, call.schedule.in_layout, call.schedule.out_layout);
+  if (call.op == DISCO_OP_CONV)
+    return csr::prepareConv(device, call, prepared);
+  if (call.op == DISCO_OP_CONV_WEIGHT_GRAD)
+    return csr::prepareWeightGrad(device, call, prepared);
+  auto made = std::make_unique<Contraction>();
+  if (disco_status s = made->make(device, call))
+    return s;
+  prepared = std::move(made);
+  return DISCO_OK;
 }
 
 } // namespace

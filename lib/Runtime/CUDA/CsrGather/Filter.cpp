@@ -17,11 +17,6 @@
 
 namespace disco::cuda::csr {
 
-static const char *nameOf(int32_t dtype) {
-  static constexpr const char *names[] = {"f64", "f32", "f16", "bf16"};
-  return names[dtype];
-}
-
 /// The features that a thread of contract sums at a time: what wastes least of
 /// what there are kernels for. Each pass also reads x again.
 static int32_t chooseKTile(int64_t numBasis, int32_t dtype, int64_t minFields) {
@@ -43,13 +38,14 @@ static int32_t chooseKTile(int64_t numBasis, int32_t dtype, int64_t minFields) {
 }
 
 disco_status Filter::make(const Device &device, const disco_kernel_psi &psi,
-                          int32_t dtype, FilterOp op, int64_t minFields,
-                          int64_t blockLatitudes, Filter &filter) {
+                          const FilterOptions &options, Filter &filter) {
   Filter made;
-  made.op = op;
-  made.dtype = dtype;
+  made.options = options;
+  // Only narrow types differ from their sums.
+  made.options.isWide &= options.dtype >= DISCO_F16;
   made.isSphere = psi.form == DISCO_FORM_ARCS;
-  if (disco_status s = made.make(device, psi, minFields, blockLatitudes))
+  made.kTile = chooseKTile(psi.num_basis, options.dtype, options.minFields);
+  if (disco_status s = made.make(device, psi))
     return s;
   if (disco_status s = made.checkKernels(device))
     return s;
@@ -57,8 +53,7 @@ disco_status Filter::make(const Device &device, const disco_kernel_psi &psi,
   return DISCO_OK;
 }
 
-disco_status Filter::make(const Device &device, const disco_kernel_psi &psi,
-                          int64_t minFields, int64_t blockLatitudes) {
+disco_status Filter::make(const Device &device, const disco_kernel_psi &psi) {
   const int64_t planes[] = {psi.nlat_in * psi.nlon_in,
                             psi.nlat_out * psi.nlon_out};
   for (const int64_t plane : planes)
@@ -67,58 +62,54 @@ disco_status Filter::make(const Device &device, const disco_kernel_psi &psi,
                   "expected psi to have fewer than 2^31 points on each side, "
                   "but got %" PRId64,
                   plane);
-  kTile = chooseKTile(psi.num_basis, dtype, minFields);
-  const int32_t widest = static_cast<int32_t>(std::min<int64_t>(minFields, 8));
+  const int32_t dtype = options.dtype;
+  const bool isDouble = dtype == DISCO_F64;
+  const std::string wide = options.isWide ? "_wide_" : "_";
   if (!isSphere) {
-    if (disco_status s = makePoints(device, psi, blockLatitudes))
+    if (disco_status s = makePoints(device, psi))
       return s;
-    const std::string stem = op == FilterOp::contract
-                                 ? "csr_contract_points_"
-                                 : "csr_contract_sum_points_";
-    return addVariants(device, pointsBlob(dtype), {4, 1}, widest, stem, "", 0,
-                       0);
+    return addVariants(
+        device, pointsBlob(dtype), {4, 1},
+        (sums() ? "csr_contract_sum_points" : "csr_contract_points") + wide, "",
+        0, 0);
   }
   const Lattice lattice = toLattice(psi);
   const int64_t sum = sizeOfSum(sumType());
-  if (op == FilterOp::contract) {
-    if (disco_status s = makeContract(device, psi, lattice, blockLatitudes))
+  if (!sums()) {
+    if (disco_status s = makeContract(device, psi, lattice))
       return s;
-    const std::vector<int32_t> widths = dtype == DISCO_F64
-                                            ? std::vector<int32_t>{4, 1}
-                                            : std::vector<int32_t>{8, 4, 1};
     return addVariants(
-        device, contractBlob(dtype), widths, widest, "csr_contract_",
-        "_k" + std::to_string(kTile), contract.columns * sum,
+        device, contractBlob(dtype),
+        isDouble ? std::vector<int32_t>{4, 1} : std::vector<int32_t>{8, 4, 1},
+        "csr_contract" + wide, "_k" + std::to_string(kTile),
+        contract.columns * sum,
         maxTaps * recordSize(kTile, static_cast<int>(sum)) * sum);
   }
   if (disco_status s = makeContractSum(device, psi, lattice))
     return s;
-  const std::vector<int32_t> widths = dtype == DISCO_F64
-                                          ? std::vector<int32_t>{2, 1}
-                                          : std::vector<int32_t>{4, 1};
-  return addVariants(device, contractSumBlob(dtype), widths, widest,
-                     "csr_contract_sum_", "", contractSum.columns * sum,
-                     16 + contractSum.maxWords * sum +
-                         maxPieces * int64_t(sizeof(Int4)));
+  return addVariants(
+      device, contractSumBlob(dtype),
+      isDouble ? std::vector<int32_t>{2, 1} : std::vector<int32_t>{4, 1},
+      "csr_contract_sum" + wide, "", 0, 2 * contractSum.bufferBytes);
 }
 
 /// Kernels for each width, as far as a launch of `minFields` or more fields may
 /// use them.
 disco_status Filter::addVariants(const Device &device, const Blob &blob,
                                  const std::vector<int32_t> &widths,
-                                 int64_t minFields, const std::string &stem,
+                                 const std::string &stem,
                                  const std::string &end, int64_t smemOfField,
                                  int64_t smemRest) {
   for (const int32_t width : widths) {
     Variant variant;
     variant.fields = width;
     const std::string name =
-        stem + nameOf(dtype) + "_bc" + std::to_string(width) + end;
+        stem + nameOfFloat(options.dtype) + "_bc" + std::to_string(width) + end;
     if (disco_status s = findKernel(
             device, blob, name, smemOfField * width + smemRest, variant.kernel))
       return s;
     variants.push_back(variant);
-    if (width <= minFields)
+    if (width <= options.minFields)
       break;
   }
   return DISCO_OK;
@@ -160,10 +151,9 @@ static Sphere sphereOf(const Lattice &lattice, const DeviceMemory &rows,
 
 disco_status Filter::makeContract(const Device &device,
                                   const disco_kernel_psi &psi,
-                                  const Lattice &lattice,
-                                  int64_t blockLatitudes) {
+                                  const Lattice &lattice) {
   const ContractTables tables = makeContractTables(
-      psi, lattice, sumType(), contractThreads, kTile, blockLatitudes);
+      psi, lattice, sumType(), contractThreads, kTile, options.blockLatitudes);
   if (disco_status s = uploadSphere(device, tables.rows, tables.stages,
                                     tables.windows, tables.values))
     return s;
@@ -175,6 +165,8 @@ disco_status Filter::makeContract(const Device &device,
   contract.columns = tables.columns;
   maxTaps = tables.maxTaps;
   blockRows = tables.blockOffsets;
+  if (blockRows.size() == 1)
+    blockRows.push_back(0); // no latitudes: one block of none
   for (const int32_t row : blockRows)
     blockPoints.push_back(row / lattice.phases * psi.nlon_out);
   return DISCO_OK;
@@ -202,17 +194,20 @@ disco_status Filter::makeContractSum(const Device &device,
   contractSum.rowPlaces = rowPlaces.as<const int32_t>();
   contractSum.rowsPerBlock = tables.rowsPerBlock;
   contractSum.lanes = tables.lanes;
-  contractSum.columns = tables.columns;
-  contractSum.maxWords = tables.maxWords;
-  maxPieces = tables.maxPieces;
+  // The result goes through the same memory.
+  const int64_t result =
+      int64_t(tables.rowsPerBlock) * tables.lanes *
+      sumGroupUnits(static_cast<int>(16 / sizeOfSum(sumType())),
+                    static_cast<int>(sizeOfSum(sumType())));
+  contractSum.bufferBytes = static_cast<int32_t>(
+      16 * std::max<int64_t>(tables.maxUnits, (result + 1) / 2));
   blockRows = {0, static_cast<int32_t>(tables.rows.size())};
   blockPoints = {0, psi.nlat_out * psi.nlon_out};
   return DISCO_OK;
 }
 
 disco_status Filter::makePoints(const Device &device,
-                                const disco_kernel_psi &psi,
-                                int64_t pointsOfBlock) {
+                                const disco_kernel_psi &psi) {
   const PointTables tables = makePointTables(psi, sumType());
   if (disco_status s = offsets.upload(device, tables.offsets))
     return s;
@@ -225,8 +220,10 @@ disco_status Filter::makePoints(const Device &device,
   points.values = values.as<const void>();
   const int64_t count = psi.nlon_out;
   const int64_t step = std::max<int64_t>(
-      pointsOfBlock ? std::min(pointsOfBlock, count) : count, 1);
-  for (int64_t first = 0; first < count; first += step)
+      options.blockLatitudes ? std::min(options.blockLatitudes, count) : count,
+      1);
+  blockPoints.push_back(0);
+  for (int64_t first = step; first < count; first += step)
     blockPoints.push_back(first);
   blockPoints.push_back(count);
   return DISCO_OK;
@@ -265,23 +262,24 @@ static void advance(void *&memory, int64_t bytes) {
   memory = static_cast<char *>(memory) + bytes;
 }
 
-disco_status Filter::launch(Fields fields, int32_t block,
-                            cudaStream_t stream) const {
+disco_status Filter::launch(const Fields &fields, int32_t block,
+                            cudaStream_t stream,
+                            const Epilogue &epilogue) const {
   for (const Variant &variant : variants)
     if (variant.fields <= fields.numFields)
-      return launch(variant, fields, block, stream);
-  return launch(variants.back(), fields, block, stream);
+      return launch(variant, fields, block, stream, epilogue);
+  return launch(variants.back(), fields, block, stream, epilogue);
 }
 
 disco_status Filter::launch(const Variant &variant, const Fields &fields,
-                            int32_t block, cudaStream_t stream) const {
+                            int32_t block, cudaStream_t stream,
+                            const Epilogue &epilogue) const {
   if (fields.numFields == 0 || blockPoints[block] == blockPoints[block + 1])
     return DISCO_OK;
   if (!isSphere)
-    return launchPoints(variant, fields, block, stream);
-  return op == FilterOp::contract
-             ? launchContract(variant, fields, block, stream)
-             : launchContractSum(variant, fields, stream);
+    return launchPoints(variant, fields, block, stream, epilogue);
+  return sums() ? launchContractSum(variant, fields, stream, epilogue)
+                : launchContract(variant, fields, block, stream);
 }
 
 disco_status Filter::launchContract(const Variant &variant,
@@ -290,7 +288,7 @@ disco_status Filter::launchContract(const Variant &variant,
   ContractParams params = contract;
   params.fields = fields;
   // Rows have their place in the whole plane.
-  advance(params.fields.y, -blockPoints[block] * sizeOf(dtype));
+  advance(params.fields.y, -blockPoints[block] * sizeOf(outType()));
   Sphere &sphere = params.sphere;
   sphere.rows += blockRows[block];
   sphere.fieldBlocks = divideUp(fields.numFields, variant.fields);
@@ -307,10 +305,17 @@ disco_status Filter::launchContract(const Variant &variant,
 
 disco_status Filter::launchContractSum(const Variant &variant,
                                        const Fields &fields,
-                                       cudaStream_t stream) const {
+                                       cudaStream_t stream,
+                                       const Epilogue &epilogue) const {
   ContractSumParams params = contractSum;
   params.fields = fields;
+  params.epilogue = epilogue;
   Sphere &sphere = params.sphere;
+  const int64_t chunk = 16 / sizeOfSum(sumType());
+  params.isAligned =
+      sphere.stride == 1 && sphere.lattice % chunk == 0 &&
+      fields.xField % chunk == 0 && fields.xBasis % chunk == 0 &&
+      reinterpret_cast<uintptr_t>(fields.x) % (chunk * sizeOf(inType())) == 0;
   sphere.fieldBlocks = divideUp(fields.numFields, variant.fields);
   Launch launch;
   if (disco_status s = countBlocks(blockRows[1], sphere.fieldBlocks,
@@ -324,9 +329,11 @@ disco_status Filter::launchContractSum(const Variant &variant,
 }
 
 disco_status Filter::launchPoints(const Variant &variant, const Fields &fields,
-                                  int32_t block, cudaStream_t stream) const {
+                                  int32_t block, cudaStream_t stream,
+                                  const Epilogue &epilogue) const {
   PointParams params = points;
   params.fields = fields;
+  params.epilogue = epilogue;
   params.offsets += blockPoints[block];
   params.numPoints =
       static_cast<int32_t>(blockPoints[block + 1] - blockPoints[block]);
@@ -400,63 +407,63 @@ disco_status Filter::checkKernels(const Device &device) const {
   return DISCO_OK;
 }
 
-/// Ones, of a type.
-static std::vector<char> ones(int32_t dtype, int64_t count) {
-  const uint64_t bits[] = {0x3ff0000000000000, 0x3f800000, 0x3c00, 0x3f80};
-  const int64_t size = sizeOf(dtype);
-  std::vector<char> memory(count * size);
-  for (int64_t i = 0; i < count; ++i)
-    std::copy_n(reinterpret_cast<const char *>(&bits[dtype]), size,
-                memory.data() + i * size);
-  return memory;
-}
-
 /// Filters fields of ones, so that an out-point is its row's sum of values.
 disco_status Filter::checkKernel(const Device &device,
                                  const Variant &variant) const {
-  const int64_t K = kTile + 1, n = 2 * contractThreads + 5;
+  // The longer ring is for what is copied chunk by chunk.
+  for (const int64_t n : {2 * contractThreads + 5, 4 * contractThreads + 8})
+    if (disco_status s = checkKernel(device, variant, n))
+      return s;
+  return DISCO_OK;
+}
+
+disco_status Filter::checkKernel(const Device &device, const Variant &variant,
+                                 int64_t n) const {
+  const int64_t K = kTile + 1;
   const CanaryPsi canaryPsi = makeCanaryPsi(isSphere, K, n);
   Filter filter;
-  filter.op = op;
-  filter.dtype = dtype;
+  filter.options = options;
+  filter.options.minFields = variant.fields;
+  filter.options.blockLatitudes = 0;
   filter.isSphere = isSphere;
-  if (disco_status s = filter.make(device, canaryPsi.psi, variant.fields, 0))
+  filter.kTile = kTile;
+  if (disco_status s = filter.make(device, canaryPsi.psi))
     return s;
-  const bool sums = op == FilterOp::contractSum;
   const int64_t numIn = canaryPsi.psi.nlat_in * n;
   const int64_t numOut = canaryPsi.psi.nlat_out * n;
   Fields fields = {};
   fields.numFields = variant.fields + 1;
   fields.numBasis = static_cast<int32_t>(K);
   fields.xBasis = numIn;
-  fields.xField = sums ? K * numIn : numIn;
+  fields.xField = sums() ? K * numIn : numIn;
   fields.yBasis = numOut;
-  fields.yField = sums ? numOut : K * numOut;
+  fields.yField = sums() ? numOut : K * numOut;
   DeviceMemory x;
   if (disco_status s =
-          x.upload(device, ones(dtype, fields.numFields * fields.xField)))
+          x.upload(device, onesOf(inType(), fields.numFields * fields.xField)))
     return s;
   fields.x = x.as<void>();
   const int64_t elements = fields.numFields * fields.yField;
-  std::vector<char> y(elements * sizeOf(dtype));
+  std::vector<char> y(elements * sizeOf(outType()));
   const auto run = [&](void *memory) -> disco_status {
     Fields out = fields;
     out.y = memory;
     for (const Variant &v : filter.variants)
       if (v.fields == variant.fields)
-        return filter.launch(v, out, 0, device.stream());
+        return filter.launch(v, out, 0, device.stream(),
+                             {nullptr, nullptr, 0, 0, 1});
     return fail(DISCO_INTERNAL, "no kernel %s", variant.kernel.name);
   };
-  if (disco_status s =
-          canary(device, variant.kernel.name, dtype, elements, run, y.data()))
+  if (disco_status s = canary(device, variant.kernel.name, outType(), elements,
+                              run, y.data()))
     return s;
   for (int64_t i = 0; i < elements; ++i) {
     const int64_t row = isSphere ? i % numOut / n : i % numOut;
     double expected = 0;
     for (int64_t k = 0; k < K; ++k)
-      if (sums || i / numOut % K == k)
+      if (sums() || i / numOut % K == k)
         expected += canaryPsi.rowSums[row * K + k];
-    const double got = elementAt(y.data(), dtype, i);
+    const double got = elementAt(y.data(), outType(), i);
     if (!(std::abs(got - expected) <= 0.01 * std::abs(expected) + 0.01))
       return fail(DISCO_EXECUTION_FAILED,
                   "expected kernel %s to compute %g for element %" PRId64

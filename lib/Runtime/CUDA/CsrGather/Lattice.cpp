@@ -230,11 +230,12 @@ ContractTables makeContractTables(const disco_kernel_psi &psi,
 
 namespace {
 
-/// Out-points of a block, padded columns of a stage unless one window needs
-/// more, and taps of a piece.
-constexpr int32_t maxSumTile = 768, maxSumColumns = 4096, maxSumTaps = 256;
-/// Words of values of a stage.
-constexpr int32_t maxSumWords = 1024;
+/// Out-points of a block, 16-byte units of shared memory for a stage unless one
+/// window needs more (twice that for four blocks fits a multiprocessor of
+/// 228 KiB), and taps of a piece.
+constexpr int32_t maxSumTile = 256, maxSumUnits = 1780, maxSumTaps = 128;
+/// Windows begin at multiples of this, where 16 bytes of f32 do.
+constexpr int32_t windowAlignment = 4;
 
 /// Taps of a row in a window.
 struct Piece {
@@ -255,19 +256,15 @@ public:
   void addGroup(int32_t firstRow, int32_t numRows) {
     const auto firstStage = static_cast<int32_t>(tables.stages.size());
     std::vector<Window> stage;
-    int32_t columns = 0, words = 0;
+    int32_t units = 0;
     for (Window &window : windowsOf(firstRow, numRows)) {
-      const int32_t size = columnsOf(window);
-      int32_t needed = 0;
-      for (const Piece &piece : window.pieces)
-        needed += wordsOf(piece.arc.taps);
-      if (!stage.empty() &&
-          (columns + size > maxSumColumns || words + needed > maxSumWords)) {
+      const int32_t size = unitsOf(window);
+      if (!stage.empty() && units + size > maxSumUnits) {
         closeStage(stage);
-        columns = words = 0;
+        units = 0;
       }
-      columns += size;
-      words += needed;
+      units += size;
+      tables.maxUnits = std::max(tables.maxUnits, units);
       stage.push_back(std::move(window));
     }
     if (!stage.empty())
@@ -280,13 +277,24 @@ public:
   }
 
 private:
-  /// Values of a piece are read sumPoints at a time.
-  static int32_t wordsOf(int32_t taps) {
-    return (taps + sumPoints - 1) / sumPoints * sumPoints;
+  /// Elements of 16 bytes.
+  int32_t chunk() const { return static_cast<int32_t>(16 / sizeOfSum(type)); }
+  int32_t wordsOf(const Piece &piece) const {
+    const int32_t words = piece.offset % chunk() + piece.arc.taps;
+    return (words + windowAlignment - 1) / windowAlignment * windowAlignment;
   }
-  int32_t columnsOf(const Window &window) const {
-    return paddedColumn((tables.tile + window.taps + sumPoints - 2) /
-                        sumPoints * sumPoints);
+  /// With what the last threads read beyond a window's end.
+  int32_t groupsOf(const Window &window) const {
+    return (tables.tile + window.taps + sumPoints + 3) / sumPoints;
+  }
+
+  int32_t unitsOf(const Window &window) const {
+    // As many fields at a time as fill 16 bytes.
+    int32_t units = groupsOf(window) *
+                    sumGroupUnits(chunk(), static_cast<int>(sizeOfSum(type)));
+    for (const Piece &piece : window.pieces)
+      units += 1 + wordsOf(piece) / chunk();
+    return units;
   }
 
   /// The windows of a group of rows. Short arcs of several rows on a ring that
@@ -299,6 +307,13 @@ private:
         if (!share(windows, piece, r))
           windows.push_back(
               {piece.place, piece.first, piece.taps, {{piece, r, 0}}});
+    for (Window &window : windows) {
+      const int32_t before = window.first % windowAlignment;
+      window.first -= before;
+      window.taps += before;
+      for (Piece &piece : window.pieces)
+        piece.offset += before;
+    }
     std::stable_sort(
         windows.begin(), windows.end(),
         [](const Window &a, const Window &b) { return a.place < b.place; });
@@ -335,47 +350,43 @@ private:
   void closeStage(std::vector<Window> &windows) {
     Int4 stage = {static_cast<int32_t>(tables.windows.size()),
                   static_cast<int32_t>(windows.size()), 0, 0};
-    int32_t columns = 0, words = 0;
-    std::vector<std::pair<Piece, int32_t>> pieces; // and the window's column
+    int32_t groups = 0, words = 0;
+    std::vector<std::pair<Piece, int32_t>> pieces; // and the window's group
     for (const Window &window : windows) {
-      // Columns are counted without padding where they are written.
-      tables.windows.push_back({window.place, window.first, window.taps,
-                                columns / (sumPoints + 1) * sumPoints});
+      tables.windows.push_back(
+          {window.place, window.first, window.taps, groups});
       for (const Piece &piece : window.pieces)
-        pieces.push_back({piece, columns});
-      columns += columnsOf(window);
+        pieces.push_back({piece, groups});
+      groups += groupsOf(window);
     }
-    std::vector<std::pair<LatticeArc, int32_t>> valued; // and its first word
+    std::vector<std::pair<Piece, int32_t>> valued; // and its first word
     for (int32_t r = 0; r < tables.rowsPerBlock; ++r) {
       tables.pieceOffsets.push_back(static_cast<int32_t>(tables.pieces.size()));
-      for (const auto &[piece, column] : pieces)
+      for (const auto &[piece, group] : pieces)
         if (piece.row == r) {
-          tables.pieces.push_back(
-              {column, piece.offset, piece.arc.taps, words});
-          valued.push_back({piece.arc, words});
-          words += wordsOf(piece.arc.taps);
+          tables.pieces.push_back({group, piece.offset, piece.arc.taps, words});
+          valued.push_back({piece, words});
+          words += wordsOf(piece);
         }
     }
     writeValues(stage, valued, words);
     tables.stages.push_back(stage);
-    tables.columns = std::max(tables.columns, columns);
-    tables.maxWords = std::max(tables.maxWords, words);
-    tables.maxPieces =
-        std::max(tables.maxPieces, static_cast<int32_t>(pieces.size()));
     windows.clear();
   }
 
   void writeValues(Int4 &stage,
-                   const std::vector<std::pair<LatticeArc, int32_t>> &valued,
+                   const std::vector<std::pair<Piece, int32_t>> &valued,
                    int32_t words) {
     stage.w = words;
     const int64_t base = grow(tables.values, words * psi.num_basis, type);
     stage.z = static_cast<int32_t>(base);
     for (int64_t k = 0; k < psi.num_basis; ++k)
-      for (const auto &[arc, word] : valued)
-        for (int32_t u = 0; u < arc.taps; ++u)
-          put(tables.values, base + k * words + word + u, type,
-              valueAt(psi, arc.value + int64_t(u) * lattice.stride, k));
+      for (const auto &[piece, word] : valued) {
+        const int64_t at = base + k * words + word + piece.offset % chunk();
+        for (int32_t u = 0; u < piece.arc.taps; ++u)
+          put(tables.values, at + u, type,
+              valueAt(psi, piece.arc.value + int64_t(u) * lattice.stride, k));
+      }
   }
 
   const disco_kernel_psi &psi;
@@ -412,9 +423,6 @@ ContractSumTables makeContractSumTables(const disco_kernel_psi &psi,
     builder.addGroup(row,
                      std::min(tables.rowsPerBlock, lattice.numRows() - row));
   tables.pieceOffsets.push_back(static_cast<int32_t>(tables.pieces.size()));
-  // The result goes through the same memory.
-  tables.columns = std::max(tables.columns, tables.rowsPerBlock * tables.lanes *
-                                                (sumPoints + 1));
   return tables;
 }
 

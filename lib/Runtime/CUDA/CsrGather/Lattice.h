@@ -71,7 +71,8 @@ struct ContractSumTables {
   std::vector<int32_t> pieceOffsets, rowPlaces;
   std::vector<char> values;
   int32_t tile = 0, tiles = 0, lanes = 0, rowsPerBlock = 0;
-  int32_t columns = 0, maxWords = 0, maxPieces = 0;
+  /// Units of 16 bytes of shared memory of a stage, at most.
+  int32_t maxUnits = 0;
 };
 
 ContractSumTables makeContractSumTables(const disco_kernel_psi &psi,

@@ -26,6 +26,8 @@
 #ifndef DISCO_LIB_RUNTIME_CUDA_CSRGATHER_PARAMS_H
 #define DISCO_LIB_RUNTIME_CUDA_CSRGATHER_PARAMS_H
 
+#include "../device/Epilogue.h"
+
 #include <cstdint>
 
 namespace disco::cuda::csr {
@@ -89,29 +91,31 @@ constexpr int recordSize(int kTile, int elementSize) {
 ///   rows     [groups] {first stage, number of stages, first row of the group
 ///            in rowPlaces, number of rows}
 ///   stages   {first window, number of windows, first word of values, words}
-///   windows  {place in a plane of x, first lattice point, longest taps,
-///            column in shared memory, a multiple of sumPoints}
+///   windows  {place in a plane of x, first lattice point (a multiple of 4 on
+///            such lattices), longest taps, group of columns in shared memory}
 ///   pieceOffsets [stages * rowsPerBlock + 1] into
-///   pieces   {column of the window, column in the window, taps, word in the
+///   pieces   {group of the window, column in the window, taps, word in the
 ///            stage's values}
-///   values   for each stage [K][words]
-///
-/// Column c of shared memory is at c + c / sumPoints: neighbouring threads read
-/// 9 apart, so from different banks.
+///   values   for each stage [K][words]; those of a piece begin with as many
+///            zeros as its column in the window lies after a chunk's first
 struct ContractSumParams {
   Fields fields;
   Sphere sphere;
   const int32_t *rowPlaces; ///< in a plane of y
+  Epilogue epilogue;
   int32_t rowsPerBlock, lanes;
-  int32_t columns; ///< padded; values and pieces of stages follow
-  int32_t maxWords;
+  int32_t bufferBytes; ///< of one of two
+  int32_t isAligned;   ///< chunks of x begin at addresses of their size
 };
 
 constexpr int sumPoints = 8;
 /// Threads of a block of contract_sum, at most.
-constexpr int contractSumThreads = 192;
+constexpr int contractSumThreads = 128;
 
-constexpr int paddedColumn(int c) { return c + c / sumPoints; }
+/// Units of 16 bytes of a group of sumPoints columns in shared memory.
+constexpr int sumGroupUnits(int fields, int sumSize) {
+  return sumPoints * sumSize / 16 * fields + 1;
+}
 
 /// Both operations on point sets: taps of out-point n are
 /// [offsets[n], offsets[n + 1]).
@@ -122,6 +126,7 @@ struct PointParams {
   const int32_t *offsets;
   const int32_t *columns;
   const void *values; ///< [taps, K]
+  Epilogue epilogue;  ///< contract_sum
 };
 
 constexpr int pointThreads = 128;
