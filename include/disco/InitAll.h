@@ -18,7 +18,7 @@ namespace disco {
 
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::disco::DiscoDialect>();
-  mlir::disco::registerProbeInterfaces(registry);
+  mlir::disco::registerInterfaces(registry);
 }
 
 inline void registerAllPasses() {

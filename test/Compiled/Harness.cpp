@@ -222,11 +222,13 @@ Program::workspaceBytes(const std::string &name,
 }
 
 std::unique_ptr<Program> Checker::compile(const std::string &name,
-                                          const std::string &mlir) {
+                                          const std::string &mlir,
+                                          const std::string &options) {
   std::string source = work + "/" + name + ".mlir";
   std::string library = work + "/" + name + ".so";
   std::ofstream(source) << mlir;
-  std::string command = tools + "/disco-compile " + source + " -o " + library;
+  std::string command = tools + "/disco-compile " + source + " -o " + library +
+                        " --family=" + kernels + " " + options;
   if (int code = std::system(command.c_str()); code != 0) {
     check(name + ": disco-compile", false, "exit code " + std::to_string(code));
     return nullptr;

@@ -65,12 +65,19 @@ private:
 /// Counts what was compared, and prints what failed.
 class Checker {
 public:
-  Checker(std::string tools, std::string work)
-      : tools(std::move(tools)), work(std::move(work)) {}
+  /// Everything is run by `family`.
+  Checker(std::string family, std::string tools, std::string work)
+      : kernels(std::move(family)), tools(std::move(tools)),
+        work(std::move(work)) {}
+
+  const std::string &family() const { return kernels; }
+  /// Whether weight gradients have the order weight_first.
+  bool filtersGradients() const { return kernels != "loops"; }
 
   /// Compiles `mlir`; prints what failed and returns null on an error.
   std::unique_ptr<Program> compile(const std::string &name,
-                                   const std::string &mlir);
+                                   const std::string &mlir,
+                                   const std::string &options = "");
 
   void check(const std::string &name, bool passed, const std::string &detail);
   void check(const std::string &name, const Status &status) {
@@ -92,7 +99,7 @@ public:
   bool finish() const;
 
 private:
-  std::string tools, work;
+  std::string kernels, tools, work;
   int passed = 0, failed = 0;
 };
 

@@ -33,7 +33,7 @@ func.func @same(%x: tensor<1x2x12x24xf32>, %w: tensor<3x2x9xf32>) -> tensor<1x3x
 }
 func.func @down(%x: tensor<1x2x13x24xbf16>, %w: tensor<3x2x5xbf16>) -> tensor<1x3x6x12xbf16> {
   %psi = disco.filter #down -> !disco.psi<sphere, 5, 13x24 -> 6x12>
-  %y = disco.conv %x, %psi, %w activation silu plan <loops, order = weight_first> : (tensor<1x2x13x24xbf16>, !disco.psi<sphere, 5, 13x24 -> 6x12>, tensor<3x2x5xbf16>) -> tensor<1x3x6x12xbf16>
+  %y = disco.conv %x, %psi, %w activation silu plan <FAMILY, order = weight_first> : (tensor<1x2x13x24xbf16>, !disco.psi<sphere, 5, 13x24 -> 6x12>, tensor<3x2x5xbf16>) -> tensor<1x3x6x12xbf16>
   return %y : tensor<1x3x6x12xbf16>
 }
 func.func @up(%x: tensor<1x2x6x8xf16>, %w: tensor<3x2x4xf16>) -> tensor<1x3x9x24xf16> {
@@ -43,9 +43,17 @@ func.func @up(%x: tensor<1x2x6x8xf16>, %w: tensor<3x2x4xf16>) -> tensor<1x3x9x24
 }
 )";
 
+static std::string withFamily(const Checker &checker, std::string module) {
+  const std::string word = "FAMILY";
+  for (size_t at; (at = module.find(word)) != module.npos;)
+    module.replace(at, word.size(), checker.family());
+  return module;
+}
+
 /// Turning the input turns the output, bit for bit.
 static void checkShifts(Checker &checker) {
-  std::unique_ptr<Program> program = checker.compile("shift", shiftModule);
+  std::unique_ptr<Program> program =
+      checker.compile("shift", withFamily(checker, shiftModule));
   if (!program)
     return;
   struct Case {
@@ -166,7 +174,8 @@ func.func @layer(%x: tensor<?x2x7x8xf16>, %w: tensor<2x2x4xf32>, %b: tensor<2xf3
 
 /// Layouts do not change results.
 static void checkStrides(Checker &checker) {
-  std::unique_ptr<Program> program = checker.compile("strided", stridedModule);
+  std::unique_ptr<Program> program =
+      checker.compile("strided", stridedModule, "--strided");
   if (!program)
     return;
   Random random(9);
@@ -198,14 +207,15 @@ func.func @csr(%x: tensor<?x1x4xf32>, %o: tensor<3xi32>, %i: tensor<?xi32>, %v: 
 }
 func.func @large(%x: tensor<?x1x4xf32>, %w: tensor<1x1x5xf32>, %o: tensor<3xi32>, %i: tensor<1xi32>, %v: tensor<1x5xf32>) -> tensor<?x1x2xf32> {
   %psi = disco.assemble csr(%o, %i, %v) : (tensor<3xi32>, tensor<1xi32>, tensor<1x5xf32>) -> !disco.psi<csr, 5, 4 -> 2>
-  %y = disco.conv %x, %psi, %w plan <loops, order = weight_first> : (tensor<?x1x4xf32>, !disco.psi<csr, 5, 4 -> 2>, tensor<1x1x5xf32>) -> tensor<?x1x2xf32>
+  %y = disco.conv %x, %psi, %w plan <FAMILY, order = weight_first> : (tensor<?x1x4xf32>, !disco.psi<csr, 5, 4 -> 2>, tensor<1x1x5xf32>) -> tensor<?x1x2xf32>
   return %y : tensor<?x1x2xf32>
 }
 )";
 
 /// Tables and sizes that would lead out of memory.
 static void checkErrors(Checker &checker) {
-  std::unique_ptr<Program> program = checker.compile("errors", errorModule);
+  std::unique_ptr<Program> program =
+      checker.compile("errors", withFamily(checker, errorModule));
   if (!program)
     return;
   auto numbers = [](DType dtype, std::vector<int64_t> shape,
@@ -261,17 +271,63 @@ static void checkErrors(Checker &checker) {
                      "[0, 4), but got 4");
   checker.check("taps that differ", !csr({0, 1, 2}, {0, 3}, 3),
                 "expected an error, but got none");
-  // 2^58 fields of 16 bytes; the workspace needs 80 bytes of each.
+  // 2^58 fields of 16 bytes; the workspace of loops needs 80 bytes of each.
   checker.checkError(
       "workspace",
       program->workspaceBytes(
           "large", {{int64_t(1) << 58, 1, 4}, {1, 1, 5}, {3}, {1}, {1, 5}}),
-      "workspace: entry 'large' (workspace size): expected the workspace for "
-      "these input shapes "
-      "to be smaller than 2^63 bytes, but it is not");
+      "workspace: entry 'large' (workspace size): expected " +
+          std::string(checker.family() == "loops"
+                          ? "the workspace for these input shapes to be "
+                            "smaller than 2^63 bytes, but it is not"
+                          : "batch to be in [0, 2147483647], but got "
+                            "288230376151711744"));
+}
+
+static const char callModule[] = R"(
+!psi = !disco.psi<sphere, 1, 2x4 -> 2x4>
+func.func @twice(%x: tensor<1x1x2x4xf32>, %o: tensor<3xi32>, %a: tensor<2x4xi32>, %v: tensor<1x1xf32>) -> tensor<1x1x1x2x4xf32> {
+  %z = disco.contract %x, (%o, %a, %v) storage <arcs, !psi> plan <cpu_gather, schedule = {tile = 32, channel_block = 0}> : (tensor<1x1x2x4xf32>, tensor<3xi32>, tensor<2x4xi32>, tensor<1x1xf32>) -> tensor<1x1x1x2x4xf32>
+  %y = tensor.collapse_shape %z [[0], [1, 2], [3], [4]] : tensor<1x1x1x2x4xf32> into tensor<1x1x2x4xf32>
+  %t = disco.contract %y, (%o, %a, %v) storage <arcs, !psi> plan <cpu_gather, schedule = {tile = 32, channel_block = 0}> : (tensor<1x1x2x4xf32>, tensor<3xi32>, tensor<2x4xi32>, tensor<1x1xf32>) -> tensor<1x1x1x2x4xf32>
+  return %t : tensor<1x1x1x2x4xf32>
+}
+)";
+
+/// What a kernel refuses is the entry's error.
+static void checkCalls(Checker &checker) {
+  std::unique_ptr<Program> program = checker.compile("calls", callModule);
+  if (!program)
+    return;
+  auto indices = [](std::vector<int64_t> shape, std::vector<double> values) {
+    return makeArray(DType::i32, shape, [&](int64_t i) { return values[i]; });
+  };
+  Random random(6);
+  Array x = random.array(DType::f32, {1, 1, 2, 4});
+  Array offsets = indices({3}, {0, 1, 2});
+  // Row t is ring t, turned by one longitude and multiplied by 3.
+  Array arcs = indices({2, 4}, {0, 1, 1, 0, 1, 1, 1, 0});
+  Array values = makeArray(DType::f32, {1, 1}, [](int64_t) { return 3.0; });
+  Result<std::vector<Array>> fine =
+      program->run("twice", {x, offsets, arcs, values});
+  if (!fine)
+    return checker.check("calls", false, fine.message());
+  bool agrees = true;
+  for (int64_t i = 0; i < 8; ++i)
+    agrees &= fine->front().at(i) ==
+              static_cast<float>(
+                  3 * static_cast<float>(3 * x.at(i / 4 * 4 + (i + 2) % 4)));
+  checker.check("calls", agrees, "the output differs");
+  arcs.set(4, 2);
+  checker.checkError("latitude of an arc",
+                     program->run("twice", {x, offsets, arcs, values}),
+                     "run: entry 'twice': expected the latitude of psi's arc 1 "
+                     "to be in [0, 1], but got 2");
 }
 
 void compiled::checkProperties(Checker &checker) {
+  if (checker.family() == "cpu_gather")
+    checkCalls(checker);
   checkErrors(checker);
   checkShifts(checker);
   checkAdjoints(checker);

@@ -47,16 +47,17 @@ struct Conv {
   bool weightFirst, adjoint, bias, residual;
   const char *activation;
   bool wideParameters; // f32 whatever x is
+  bool wideBias;
 };
 
 const Conv convs[] = {
-    {"plain", 1, false, false, false, false, "none", false},
-    {"plain_wf", 1, true, false, false, false, "none", false},
-    {"full", 2, false, false, true, true, "gelu", false},
-    {"full_wf", 2, true, false, true, true, "gelu", true},
-    {"relu", 2, false, false, true, false, "relu", true},
-    {"gelu_tanh", 2, true, true, true, true, "gelu_tanh", false},
-    {"silu", 2, false, true, false, true, "silu", false},
+    {"plain", 1, false, false, false, false, "none", false, false},
+    {"plain_wf", 1, true, false, false, false, "none", false, false},
+    {"full", 2, false, false, true, true, "gelu", false, false},
+    {"full_wf", 2, true, false, true, true, "gelu", true, true},
+    {"relu", 2, false, false, true, false, "relu", true, false},
+    {"gelu_tanh", 2, true, true, true, true, "gelu_tanh", false, true},
+    {"silu", 2, false, true, false, true, "silu", false, false},
 };
 
 /// One filter in one element type: the module, and what it should compute.
@@ -72,6 +73,7 @@ private:
   static filter::SphereOperator build(const char *text);
   std::string psiType() const;
   std::string convFunction(const Conv &conv) const;
+  std::string inputGradFunction(int64_t groups) const;
   std::string mlir() const;
   std::vector<int64_t> shape(int64_t batch, int64_t channelCount,
                              bool outputSide, bool features = false) const;
@@ -80,6 +82,7 @@ private:
   }
   void checkContractions(const Program &program, int64_t batch);
   void checkConv(const Program &program, const Conv &conv, int64_t batch);
+  void checkInputGrad(const Program &program, int64_t groups, int64_t batch);
   void checkWeightGrad(const Program &program, int64_t batch);
   void compareEach(
       const std::string &name, const Program &program, const std::string &entry,
@@ -134,7 +137,7 @@ std::string LayerCase::convFunction(const Conv &conv) const {
   std::string y = tensorType(dtype, shape(-1, outputs, !conv.adjoint));
   std::string w = tensorType(
       parameters, {outputs, channels / conv.groups, sphere.numBasis});
-  std::string b = tensorType(parameters, {outputs});
+  std::string b = tensorType(parameterType(conv.wideBias), {outputs});
   std::string psi = psiType();
   if (conv.adjoint)
     psi = "!disco.psi<sphere, " + std::to_string(sphere.numBasis) + ", " +
@@ -154,12 +157,49 @@ std::string LayerCase::convFunction(const Conv &conv) const {
           (conv.bias ? " bias %b" : "") +
           (conv.residual ? " residual %r" : "") + " groups " +
           std::to_string(conv.groups) + " activation " + conv.activation +
-          " plan <loops, order = " +
-          (conv.weightFirst ? "weight_first" : "filter_first") + "> : (" + x +
-          ", " + psi + ", " + w + (conv.bias ? ", " + b : "") +
+          " plan <" + checker.family() +
+          ", order = " + (conv.weightFirst ? "weight_first" : "filter_first") +
+          "> : (" + x + ", " + psi + ", " + w + (conv.bias ? ", " + b : "") +
           (conv.residual ? ", " + y : "") + ") -> " + y +
           "\n  return %y : " + y + "\n}\n";
   return text;
+}
+
+/// The gradient with respect to the input: the weight is transposed in its
+/// groups.
+std::string LayerCase::inputGradFunction(int64_t groups) const {
+  const int64_t o = outputs / groups, c = channels / groups,
+                k = sphere.numBasis;
+  std::string gx = tensorType(dtype, shape(-1, channels, false));
+  std::string gy = tensorType(dtype, shape(-1, outputs, true));
+  std::string w = tensorType(dtype, {outputs, c, k});
+  std::string t = tensorType(dtype, {channels, o, k});
+  std::string split = tensorType(dtype, {groups, o, c, k});
+  std::string turned = tensorType(dtype, {groups, c, o, k});
+  std::string adjointType = "!disco.psi<sphere, " + std::to_string(k) + ", " +
+                            points(sphere.nlatOut, sphere.nlonOut) + " -> " +
+                            points(sphere.nlatIn, sphere.nlonIn) + ">";
+  std::string text = "func.func @input_grad_" + std::to_string(groups) +
+                     "(%gy: " + gy + ", %w: " + w + ") -> " + gx +
+                     " {\n  %psi = disco.filter #f -> " + psiType() +
+                     "\n  %a = disco.adjoint %psi : " + psiType() + "\n";
+  if (groups == 1)
+    text += "  %e = tensor.empty() : " + t +
+            "\n  %t = linalg.transpose ins(%w : " + w + ") outs(%e : " + t +
+            ") permutation = [1, 0, 2]\n";
+  else
+    text += "  %s = tensor.expand_shape %w [[0, 1], [2], [3]] output_shape [" +
+            std::to_string(groups) + ", " + std::to_string(o) + ", " +
+            std::to_string(c) + ", " + std::to_string(k) + "] : " + w +
+            " into " + split + "\n  %e = tensor.empty() : " + turned +
+            "\n  %u = linalg.transpose ins(%s : " + split +
+            ") outs(%e : " + turned +
+            ") permutation = [0, 2, 1, 3]\n  %t = "
+            "tensor.collapse_shape %u [[0, 1], [2], [3]] : " +
+            turned + " into " + t + "\n";
+  return text + "  %gx = disco.conv %gy, %a, %t groups " +
+         std::to_string(groups) + " : (" + gy + ", " + adjointType + ", " + t +
+         ") -> " + gx + "\n  return %gx : " + gx + "\n}\n";
 }
 
 std::string LayerCase::mlir() const {
@@ -185,12 +225,16 @@ std::string LayerCase::mlir() const {
           ") -> " + x + "\n  return %x : " + x + "\n}\n";
   for (const Conv &conv : convs)
     text += convFunction(conv);
-  text += "func.func @grad(%x: " + x + ", %gy: " + gy + ") -> (" + gw + ", " +
-          gb + ") {\n" + filter +
-          "  %gw, %gb = disco.conv_weight_grad %x, %gy, %psi groups 2 : (" + x +
-          ", " + gy + ", " + psi + ") -> (" + gw + ", " + gb +
-          ")\n  return %gw, %gb : " + gw + ", " + gb + "\n}\n";
-  return text;
+  for (const char *order : {"filter_first", "weight_first"})
+    if (std::string(order) == "filter_first" || checker.filtersGradients())
+      text += "func.func @grad_" + std::string(order) + "(%x: " + x +
+              ", %gy: " + gy + ") -> (" + gw + ", " + gb + ") {\n" + filter +
+              "  %gw, %gb = disco.conv_weight_grad %x, %gy, %psi groups 2 plan "
+              "<" +
+              checker.family() + ", order = " + order + "> : (" + x + ", " +
+              gy + ", " + psi + ") -> (" + gw + ", " + gb +
+              ")\n  return %gw, %gb : " + gw + ", " + gb + "\n}\n";
+  return text + inputGradFunction(1) + inputGradFunction(2);
 }
 
 /// Runs an entry and compares all its results.
@@ -245,7 +289,7 @@ void LayerCase::checkConv(const Program &program, const Conv &conv,
                    {outputs, channels / conv.groups, sphere.numBasis})};
   size_t biasAt = inputs.size();
   if (conv.bias)
-    inputs.push_back(random.array(parameters, {outputs}));
+    inputs.push_back(random.array(parameterType(conv.wideBias), {outputs}));
   size_t residualAt = inputs.size();
   if (conv.residual)
     inputs.push_back(random.array(dtype, shape(batch, outputs, !conv.adjoint)));
@@ -272,14 +316,30 @@ void LayerCase::checkConv(const Program &program, const Conv &conv,
 void LayerCase::checkWeightGrad(const Program &program, int64_t batch) {
   Array x = random.array(dtype, shape(batch, channels, false));
   Array gy = random.array(dtype, shape(batch, outputs, true));
-  compareEach("grad batch " + std::to_string(batch), program, "grad", {x, gy},
-              [&](Precision precision) -> Result<std::vector<Tensor>> {
-                auto grads = reference::convWeightGrad(
-                    forward, Tensor::from(x), Tensor::from(gy), 2, precision);
-                if (!grads)
-                  return grads.error();
-                return std::vector<Tensor>{grads->weight, grads->bias};
-              });
+  for (std::string entry : {"grad_filter_first", "grad_weight_first"})
+    if (entry == "grad_filter_first" || checker.filtersGradients())
+      compareEach(
+          entry + " batch " + std::to_string(batch), program, entry, {x, gy},
+          [&](Precision precision) -> Result<std::vector<Tensor>> {
+            auto grads = reference::convWeightGrad(
+                forward, Tensor::from(x), Tensor::from(gy), 2, precision);
+            if (!grads)
+              return grads.error();
+            return std::vector<Tensor>{grads->weight, grads->bias};
+          });
+}
+
+void LayerCase::checkInputGrad(const Program &program, int64_t groups,
+                               int64_t batch) {
+  Array gy = random.array(dtype, shape(batch, outputs, true));
+  Array w = random.array(dtype, {outputs, channels / groups, sphere.numBasis});
+  std::string entry = "input_grad_" + std::to_string(groups);
+  compareEach(
+      entry + " batch " + std::to_string(batch), program, entry, {gy, w},
+      [&](Precision precision) {
+        return single(reference::convInputGrad(
+            adjoint, Tensor::from(gy), Tensor::from(w), groups, precision));
+      });
 }
 
 void LayerCase::run() {
@@ -292,11 +352,14 @@ void LayerCase::run() {
     for (const Conv &conv : convs)
       checkConv(*program, conv, batch);
     checkWeightGrad(*program, batch);
+    for (int64_t groups : {1, 2})
+      checkInputGrad(*program, groups, batch);
   }
   // The batches of two inputs have to be the same.
   Array x = random.array(dtype, shape(2, channels, false));
   Array gy = random.array(dtype, shape(3, outputs, true));
-  Result<std::vector<Array>> mismatch = program->run("grad", {x, gy});
+  Result<std::vector<Array>> mismatch =
+      program->run("grad_filter_first", {x, gy});
   checker.check(std::string(layer.name) + " batches that differ", !mismatch,
                 "expected an error, but got none");
 }

@@ -190,15 +190,22 @@ std::string TableCase::mlir() const {
                "disco.conv %x, %stored, %w : (" + x + ", " + psi + ", " + w +
                    ") -> " + y) +
          entry("conv_wf", "%x: " + x + ", %w: " + w, y, false,
-               "disco.conv %x, %stored, %w plan <loops, order = weight_first> "
-               ": (" +
-                   x + ", " + psi + ", " + w + ") -> " + y) +
+               "disco.conv %x, %stored, %w plan <" + checker.family() +
+                   ", order = weight_first> : (" + x + ", " + psi + ", " + w +
+                   ") -> " + y) +
          entry("conv_adjoint", "%x: " + xa + ", %w: " + w, ya, true,
                "disco.conv %x, %adjoint, %w : (" + xa + ", " + adjoint + ", " +
                    w + ") -> " + ya) +
          entry("grad", "%x: " + x + ", %gy: " + y, w, false,
-               "disco.conv_weight_grad %x, %gy, %stored : (" + x + ", " + y +
-                   ", " + psi + ") -> " + w);
+               "disco.conv_weight_grad %x, %gy, %stored plan <" +
+                   checker.family() + "> : (" + x + ", " + y + ", " + psi +
+                   ") -> " + w) +
+         (checker.filtersGradients()
+              ? entry("grad_wf", "%x: " + x + ", %gy: " + y, w, false,
+                      "disco.conv_weight_grad %x, %gy, %stored plan <" +
+                          checker.family() + ", order = weight_first> : (" + x +
+                          ", " + y + ", " + psi + ") -> " + w)
+              : "");
 }
 
 void TableCase::compareOne(
@@ -260,12 +267,15 @@ void TableCase::run() {
                conv(tables.psi, tx, reference::Order::weightFirst));
     compareOne("conv_adjoint", {xa, w},
                conv(transposed, txa, reference::Order::filterFirst));
-    compareOne("grad", {x, gy}, [&](Precision p) -> Result<Tensor> {
+    const auto gradient = [&](Precision p) -> Result<Tensor> {
       auto grads = reference::convWeightGrad(tables.psi, tx, tgy, 1, p);
       if (!grads)
         return grads.error();
       return grads->weight;
-    });
+    };
+    compareOne("grad", {x, gy}, gradient);
+    if (checker.filtersGradients())
+      compareOne("grad_wf", {x, gy}, gradient);
   }
 }
 

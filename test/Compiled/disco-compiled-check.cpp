@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// usage: disco-compiled-check sphere|table DTYPE TOOLS WORK
-//        disco-compiled-check properties TOOLS WORK
+// usage: disco-compiled-check sphere|table DTYPE FAMILY TOOLS WORK
+//        disco-compiled-check properties FAMILY TOOLS WORK
 //
 // Prints each failure, and last "N passed, M failed".
 //
@@ -23,20 +23,20 @@ using namespace disco::compiled;
 
 int main(int argc, char **argv) {
   std::string kind = argc > 1 ? argv[1] : "";
-  if (kind == "properties" && argc == 4) {
-    mkdir(argv[3], 0777);
-    Checker checker(argv[2], argv[3]);
+  if (kind == "properties" && argc == 5) {
+    mkdir(argv[4], 0777);
+    Checker checker(argv[2], argv[3], argv[4]);
     checkProperties(checker);
     return checker.finish() ? 0 : 1;
   }
-  std::optional<DType> dtype = argc == 5 ? parseDType(argv[2]) : std::nullopt;
+  std::optional<DType> dtype = argc == 6 ? parseDType(argv[2]) : std::nullopt;
   if (!dtype || (kind != "sphere" && kind != "table")) {
-    std::fprintf(stderr, "expected sphere|table DTYPE TOOLS WORK or "
-                         "properties TOOLS WORK\n");
+    std::fprintf(stderr, "expected sphere|table DTYPE FAMILY TOOLS WORK or "
+                         "properties FAMILY TOOLS WORK\n");
     return 2;
   }
-  mkdir(argv[4], 0777);
-  Checker checker(argv[3], argv[4]);
+  mkdir(argv[5], 0777);
+  Checker checker(argv[3], argv[4], argv[5]);
   if (kind == "sphere")
     checkSpheres(checker, *dtype);
   else

@@ -33,6 +33,7 @@ using namespace disco::golden;
 
 static constexpr char usage[] =
     R"(usage: disco-golden-check KIND... --tables DIR [--data DIR] --tools DIR --work DIR
+                          [--family NAME]
 
 KIND is what to check, one or more of:
   grid      disco-inspect grid
@@ -44,6 +45,7 @@ KIND is what to check, one or more of:
 --tables DIR   the tables; the arrays are beside them unless --data is given
 --data DIR     a folder with the arrays of all cases in full
 --tools DIR    the tools to run
+--family NAME  compile for this kernel family, not the one that is planned
 --work DIR     for what the tools write; made if missing
 
 Exits with 0 only if something was compared and nothing failed.
@@ -53,7 +55,7 @@ namespace {
 
 struct Options {
   std::set<std::string> kinds;
-  std::string tables, data, tools, work;
+  std::string tables, data, tools, work, family;
   /// Whether `data` has all rows of psi and all layers.
   bool full() const { return data != tables; }
 };
@@ -281,9 +283,10 @@ Status Checker::compileAndRun(const ConvCase &convCase, const std::string &x,
   run.insert(run.end(), {"--output", y});
   if (Status status = runTool("disco-run", emit); !status)
     return status;
-  if (Status status =
-          runTool("disco-compile", {module, "-o", artifact, "--target=cpu"});
-      !status)
+  std::vector<std::string> compile{module, "-o", artifact, "--target=cpu"};
+  if (!options.family.empty())
+    compile.push_back("--family=" + options.family);
+  if (Status status = runTool("disco-compile", compile); !status)
     return status;
   return runTool("disco-run", run);
 }
@@ -386,11 +389,12 @@ static Result<Options> parseOptions(int argc, char **argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
-    std::string *value = word == "--tables"  ? &options.tables
-                         : word == "--data"  ? &options.data
-                         : word == "--tools" ? &options.tools
-                         : word == "--work"  ? &options.work
-                                             : nullptr;
+    std::string *value = word == "--tables"   ? &options.tables
+                         : word == "--data"   ? &options.data
+                         : word == "--tools"  ? &options.tools
+                         : word == "--work"   ? &options.work
+                         : word == "--family" ? &options.family
+                                              : nullptr;
     if (value) {
       if (++i == argc)
         return Error{"expected " + word + " to have a value, but got none"};

@@ -1,4 +1,5 @@
 // RUN: disco-opt %s --disco-cpu-pipeline --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefixes=CHECK,TABLES
+// RUN: disco-opt %s --disco-cpu-pipeline="family=loops strided" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=OPTIONS
 // RUN: disco-opt %s --disco-cpu-pipeline="instrument check-tables=false" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefixes=CHECK,INSTRUMENT
 
 // CHECK:           builtin.module(
@@ -8,11 +9,13 @@
 // CHECK-NEXT:        canonicalize
 // CHECK-NEXT:        cse
 // CHECK-NEXT:        disco-select-kernel{assumed-batch=1 force-family= force-fields= force-order= force-provider= include-planned=false overrides= target=cpu}
-// CHECK-NEXT:        disco-prepare-entries
+// CHECK-NEXT:        disco-verify-plan{include-planned=false overrides= target=}
+// CHECK-NEXT:        disco-prepare-entries{strided=false}
 // TABLES-NEXT:       disco-check-tables
 // CHECK-NEXT:        disco-materialize-filters
 // CHECK-NEXT:        cse
 // INSTRUMENT-NEXT:   disco-instrument
+// CHECK-NEXT:        disco-lower-to-runtime
 // CHECK-NEXT:        disco-lower-to-loops
 // CHECK-NEXT:        resolve-shaped-type-result-dims
 // CHECK-NEXT:        canonicalize
@@ -42,4 +45,7 @@
 // CHECK-NEXT:        canonicalize
 // CHECK-NEXT:        cse
 // CHECK-NEXT:      )
+
+// OPTIONS:           disco-select-kernel{{{.*}}force-family=loops
+// OPTIONS:           disco-prepare-entries{strided=true}
 module {}

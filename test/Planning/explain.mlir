@@ -1,12 +1,12 @@
-// RUN: disco-opt %s --disco-select-kernel --disco-explain=output=%t.md -o /dev/null
+// RUN: disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=output=%t.md -o /dev/null
 // RUN: FileCheck %s --input-file=%t.md
-// RUN: disco-opt %s --disco-select-kernel --disco-explain=output=%t2.md -o /dev/null && cmp %t.md %t2.md
-// RUN: disco-opt %s --disco-select-kernel --disco-explain="format=json output=%t.json" -o /dev/null
+// RUN: disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=output=%t2.md -o /dev/null && cmp %t.md %t2.md
+// RUN: disco-opt %s --disco-select-kernel=force-family=loops --disco-explain="format=json output=%t.json" -o /dev/null
 // RUN: FileCheck %s --check-prefix=JSON --input-file=%t.json
-// RUN: disco-opt %s --disco-select-kernel --disco-explain -o /dev/null 2>&1 | FileCheck %s
+// RUN: disco-opt %s --disco-select-kernel=force-family=loops --disco-explain -o /dev/null 2>&1 | FileCheck %s
 // RUN: not disco-opt %s --disco-explain 2>&1 | FileCheck %s --check-prefix=UNPLANNED
-// RUN: not disco-opt %s --disco-select-kernel --disco-explain=format=html 2>&1 | FileCheck %s --check-prefix=FORMAT
-// RUN: not disco-opt %s --disco-select-kernel --disco-explain=output=%t.none/page.md 2>&1 | FileCheck %s --check-prefix=FILE
+// RUN: not disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=format=html 2>&1 | FileCheck %s --check-prefix=FORMAT
+// RUN: not disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=output=%t.none/page.md 2>&1 | FileCheck %s --check-prefix=FILE
 
 // UNPLANNED: error: 'builtin.module' op expected at least 1 operation with a plan, but got 0: run disco-select-kernel first{{$}}
 // FORMAT: error: 'builtin.module' op expected format to be md or json, but got html{{$}}
@@ -39,9 +39,10 @@
 // CHECK:      | FLOP of the channel mix | 111 kFLOP | exact |{{$}}
 // CHECK:      ## 2. Host side{{$}}
 // CHECK:      ### Why this family{{$}}
-// CHECK:      - the plan is what selection chooses{{$}}
+// CHECK:      - the plan is not what selection would choose, which is cpu_gather, filter_first: {{[0-9.]+}} us{{$}}
+// CHECK:      - this plan's family and order, with the best schedule: loops, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by issue{{$}}
 // CHECK:      - rejected: loops, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by issue{{$}}
-// CHECK:      - rejected: cpu_gather: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
+// CHECK:      - rejected: cpu_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}{{$}}
 // CHECK:      - rejected: csr_gather: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
 // CHECK:      - rejected: kpacked_wgmma: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
 // CHECK:      - rejected: toeplitz_wgmma: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}

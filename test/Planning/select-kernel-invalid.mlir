@@ -26,7 +26,7 @@
 // ARCH: error: 'disco.conv' op family 'toeplitz_wgmma' is not applicable: rule 10: expected the target to have wgmma, bulk_copy, but got a100 (sm_80) with mma_sync, async_copy; suggestion: compile for an architecture that has them, or use a family that does not need them{{$}}
 // NOTHING: error: 'disco.conv' op no kernel family is applicable to conv forward bf16, sphere 16x32 -> 16x32, K 9, B 1, C 4, O 4 on h200{{$}}
 // NOTHING-NEXT: loops: rule 10: expected the target to be a cpu target, but got h200 (cuda); suggestion: compile for cpu{{$}}
-// NOTHING-NEXT: cpu_gather: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
+// NOTHING-NEXT: cpu_gather: rule 4: expected the target to be a cpu target, but got h200 (cuda); suggestion: compile for a cpu target{{$}}
 // NOTHING-NEXT: csr_gather: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
 // NOTHING-NEXT: kpacked_wgmma: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
 // NOTHING-NEXT: toeplitz_wgmma: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}

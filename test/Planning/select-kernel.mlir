@@ -13,11 +13,11 @@
 
 // Downsampling filters first: the mix then runs on the small grid.
 // CHECK-LABEL: @downsampling
-// CHECK: plan <loops, target = "avx2", batch = 1, problem = 0x{{[0-9a-f]+}}>
+// CHECK: plan <cpu_gather, schedule = {tile = {{[0-9]+}}, channel_block = {{[0-9]+}}}, target = "avx2", batch = 1, problem = 0x{{[0-9a-f]+}}>
 // AVX512-LABEL: @downsampling
-// AVX512: plan <loops, target = "avx512", batch = 8, problem = 0x
+// AVX512: plan <cpu_gather, schedule = {{{.*}}}, target = "avx512", batch = 8, problem = 0x
 // FORCED-LABEL: @downsampling
-// FORCED: plan <loops, order = weight_first,
+// FORCED: plan <cpu_gather, order = weight_first, schedule = {tile = 0, channel_block = {{[0-9]+}}},
 func.func @downsampling(%x: tensor<?x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<?x4x8x16xf32> {
   %psi = disco.filter #down -> !down
   %y = disco.conv %x, %psi, %w : (tensor<?x4x16x32xf32>, !down, tensor<4x4x9xf32>) -> tensor<?x4x8x16xf32>
@@ -26,7 +26,7 @@ func.func @downsampling(%x: tensor<?x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> ten
 
 // Few outputs of many channels mix first. A static batch is no assumption.
 // CHECK-LABEL: @reducing
-// CHECK: plan <loops, order = weight_first, target = "avx2", problem = 0x
+// CHECK: plan <cpu_gather, order = weight_first, schedule = {tile = 0, channel_block = {{[0-9]+}}}, target = "avx2", problem = 0x
 func.func @reducing(%x: tensor<2x64x16x32xf32>, %w: tensor<1x64x9xf32>) -> tensor<2x1x8x16xf32> {
   %psi = disco.filter #down -> !down
   %y = disco.conv %x, %psi, %w : (tensor<2x64x16x32xf32>, !down, tensor<1x64x9xf32>) -> tensor<2x1x8x16xf32>
@@ -44,10 +44,10 @@ func.func @by_hand(%x: tensor<?x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<?
 
 // An op with one order is not asked for another.
 // CHECK-LABEL: @one_order
-// CHECK: disco.contract %{{.*}} plan <loops, target
+// CHECK: disco.contract %{{.*}} plan <cpu_gather, schedule = {tile = {{[0-9]+}}, channel_block = 0}, target
 // CHECK: disco.contract_sum %{{.*}} plan <loops, order = weight_first, target
 // FORCED-LABEL: @one_order
-// FORCED: disco.contract %{{.*}} plan <loops, target
+// FORCED: disco.contract %{{.*}} plan <cpu_gather, schedule
 func.func @one_order(%x: tensor<?x4x16x32xf32>) -> tensor<?x4x16x32xf32> {
   %psi = disco.filter #down -> !down
   %z = disco.contract %x, %psi : (tensor<?x4x16x32xf32>, !down) -> tensor<?x4x9x8x16xf32>
@@ -56,7 +56,8 @@ func.func @one_order(%x: tensor<?x4x16x32xf32>) -> tensor<?x4x16x32xf32> {
   return %y : tensor<?x4x16x32xf32>
 }
 
-// Tables known only at run time, and constant ones, in every structure.
+// Tables known only at run time, and constant ones, in every structure; the
+// smallest problems do not pay for starting threads.
 // CHECK-LABEL: @tables
 // CHECK-COUNT-5: plan <loops, target = "avx2"
 func.func @tables(%x: tensor<?x4x6xf32>, %i: tensor<5x3xi32>, %v: tensor<5x3x2xf32>, %psi: !disco.psi<csr, 2, 6 -> 5>)

@@ -5,7 +5,7 @@
 // CHECK-LABEL: func.func @tables(
 // CHECK-SAME:    checks = ["expected index %lld of input 1 to be in [0, 5), but got %lld", "expected bin %lld of input 2 to be in [0, 3), but got %lld"]
 // CHECK-LABEL: func.func @tables_check_tables(
-// CHECK-SAME:    %[[X:.*]]: memref<1x1x4xf32, {{.*}}>, %[[I:.*]]: memref<2x2xi32, {{.*}}>, %[[B:.*]]: memref<2x2xi64, {{.*}}>, %[[RESULT:.*]]: memref<3xi64>)
+// CHECK-SAME:    %[[X:.*]]: memref<1x1x4xf32>, %[[I:.*]]: memref<2x2xi32>, %[[B:.*]]: memref<2x2xi64>, %[[RESULT:.*]]: memref<3xi64>)
 // CHECK:         memref.load %[[I]]
 // CHECK:         memref.load %[[B]]
 // CHECK-COUNT-3: memref.store {{.*}}, %[[RESULT]]

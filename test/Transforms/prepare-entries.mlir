@@ -1,13 +1,14 @@
 // RUN: disco-opt %s --disco-prepare-entries --split-input-file | FileCheck %s
+// RUN: disco-opt %s --disco-prepare-entries=strided --split-input-file | FileCheck %s --check-prefix=STRIDED
 
 // Equal batches have one name (-2), which the result has too; private functions
 // stay as they are.
 
 // CHECK-LABEL: func.func @layer(
-// CHECK-SAME:    %[[X:[a-z0-9]*]]: memref<?x2x4xf32, strided<[?, ?, ?], offset: ?>>,
-// CHECK-SAME:    %[[W:[a-z0-9]*]]: memref<2x2x3xf32, strided<[?, ?, ?], offset: ?>>,
-// CHECK-SAME:    %[[R:[a-z0-9]*]]: memref<?x2x2xf32, strided<[?, ?, ?], offset: ?>>,
-// CHECK-SAME:    %[[Y:[a-z0-9]*]]: memref<?x2x2xf32, strided<[?, ?, ?], offset: ?>>)
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: memref<?x2x4xf32>,
+// CHECK-SAME:    %[[W:[a-z0-9]*]]: memref<2x2x3xf32>,
+// CHECK-SAME:    %[[R:[a-z0-9]*]]: memref<?x2x2xf32>,
+// CHECK-SAME:    %[[Y:[a-z0-9]*]]: memref<?x2x2xf32>) -> i32
 // CHECK-SAME:    disco.entry = {
 // CHECK-SAME:      input_dims = [array<i64: [[NAME:-[0-9]+]], 2, 4>, array<i64: 2, 2, 3>, array<i64: [[NAME]], 2, 2>]
 // CHECK-SAME:      inputs = [tensor<?x2x4xf32>, tensor<2x2x3xf32>, tensor<?x2x2xf32>]
@@ -19,12 +20,21 @@
 // CHECK-DAG:     bufferization.to_tensor %[[R]] restrict :
 // CHECK:         %[[RESULT:.*]] = disco.conv
 // CHECK:         bufferization.materialize_in_destination %[[RESULT]] in restrict writable %[[Y]]
-// CHECK-NEXT:    return
+// CHECK:         return %{{.*}} : i32
+
+// STRIDED-LABEL: func.func @layer(
+// STRIDED-SAME:    memref<?x2x4xf32, strided<[?, ?, ?], offset: ?>>,
+// STRIDED-SAME:    memref<2x2x3xf32, strided<[?, ?, ?], offset: ?>>,
+// STRIDED-SAME:    memref<?x2x2xf32, strided<[?, ?, ?], offset: ?>>,
+// STRIDED-SAME:    memref<?x2x2xf32, strided<[?, ?, ?], offset: ?>>) -> i32
+// STRIDED-SAME:    strided}
+// STRIDED-LABEL: func.func @layer_output_shapes(
+// STRIDED-SAME:    memref<?x2x4xf32, strided<[?, ?, ?], offset: ?>>,
 
 // CHECK-LABEL: func.func private @other(%{{.*}}: tensor<4xf32>)
 
 // CHECK-LABEL: func.func @layer_output_shapes(
-// CHECK-SAME:    %[[X:[a-z0-9]*]]: memref<?x2x4xf32, strided<[?, ?, ?], offset: ?>>,
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: memref<?x2x4xf32>,
 // CHECK-SAME:    {{.*}}%[[DIMS:[a-z0-9]*]]: memref<3xi64>)
 // CHECK-NOT:     disco
 // CHECK:         memref.dim %[[X]]

@@ -81,6 +81,7 @@ private:
     const auto fit = static_cast<int64_t>(budget / cost);
     std::vector<int64_t> points;
     const int64_t count = std::min(numOut, std::max<int64_t>(fit, 24));
+    points.reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i)
       points.push_back(count == 1 ? 0 : i * (numOut - 1) / (count - 1));
     return points;

@@ -44,6 +44,7 @@ static double timeThreads(int threads, Clock clock, Body &&body) {
   std::atomic<int> waiting{threads};
   std::vector<double> seconds(static_cast<size_t>(threads));
   std::vector<std::thread> all;
+  all.reserve(static_cast<size_t>(threads));
   for (int i = 0; i < threads; ++i)
     all.emplace_back([&, i] {
       --waiting;

@@ -124,8 +124,8 @@ static Result<LayerPsi> buildTable(const NamedLayer &layer) {
                       distance.end());
     for (int64_t i = 0; i < layer.degree; ++i) {
       index->set(n * layer.degree + i, static_cast<double>(distance[i].second));
-      bins->set(n * layer.degree + i,
-                static_cast<double>(i * layer.numBasis / layer.degree));
+      const int64_t bin = i * layer.numBasis / layer.degree;
+      bins->set(n * layer.degree + i, static_cast<double>(bin));
     }
   }
   Result<reference::Operator> op = reference::Operator::fromOneHot(

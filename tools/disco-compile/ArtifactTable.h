@@ -30,6 +30,7 @@ struct EntryInfo {
   std::string name, plan;
   std::vector<TensorInfo> inputs, outputs;
   std::vector<std::string> checks; // messages, see disco-check-tables
+  bool isStrided = false;
 
   int64_t numOutputDims() const;
 };

@@ -184,10 +184,9 @@ Function *TableEmitter::runFunction(const EntryInfo &info) {
   Function *function = define("disco_run." + info.name, i32, 1);
   IRBuilder<> builder(&function->getEntryBlock());
   emitChecks(builder, info, function);
-  Function *callee =
-      declare("_mlir_ciface_" + info.name, Type::getVoidTy(context), count);
-  builder.CreateCall(callee, loadPointers(builder, function->getArg(0), count));
-  builder.CreateRet(number32(DISCO_OK));
+  Function *callee = declare("_mlir_ciface_" + info.name, i32, count);
+  builder.CreateRet(builder.CreateCall(
+      callee, loadPointers(builder, function->getArg(0), count)));
   return function;
 }
 
@@ -203,7 +202,8 @@ Function *TableEmitter::workspaceFunction(const EntryInfo &info) {
       callee, loadPointers(builder, function->getArg(0), count));
   auto *tooLarge = BasicBlock::Create(context, "too_large", function);
   auto *fits = BasicBlock::Create(context, "fits", function);
-  builder.CreateCondBr(builder.CreateICmpSLT(bytes, number64(0)), tooLarge,
+  // Other negative numbers: a kernel has said why.
+  builder.CreateCondBr(builder.CreateICmpEQ(bytes, number64(-1)), tooLarge,
                        fits);
   builder.SetInsertPoint(tooLarge);
   builder.CreateCall(declare("disco_raise", Type::getVoidTy(context), 1),
@@ -238,7 +238,8 @@ Constant *TableEmitter::entry(const EntryInfo &info) {
       {text(info.name), text(info.plan), number32(info.inputs.size()),
        number32(info.outputs.size()), tensors(info.inputs),
        tensors(info.outputs), runFunction(info), workspaceFunction(info),
-       shapesFunction(info), number64(DISCO_ENTRY_STRIDED)});
+       shapesFunction(info),
+       number64(info.isStrided ? DISCO_ENTRY_STRIDED : 0)});
 }
 
 Constant *TableEmitter::probe(const ProbeInfo &info) {

@@ -23,6 +23,9 @@ into an entry of OUT.so, an artifact that disco-run and libdisco_runtime run.
                    output)
   --target=cpu     what to compile for (default: cpu)
   --mcpu=NAME      the processor, as LLVM names it (default: native, this one)
+  --family=NAME    run every operation by this kernel family, "loops" for the
+                   scalar reference (default: the fastest that is applicable)
+  --strided        entries take tensors of any strides, not dense ones only
   --instrument     report every operation to the runtime (disco-run --verify)
   -O0 -O1 -O2 -O3  how much to optimise (default: -O3)
   --emit=KIND      so (default), obj, llvm (LLVM IR) or mlir-llvm (MLIR in the
@@ -82,6 +85,8 @@ static Status parseOption(int argc, char **argv, int &i, Options &options) {
     options.help = true;
   } else if (argument == "--instrument") {
     options.instrument = true;
+  } else if (argument == "--strided") {
+    options.strided = true;
   } else if (argument.size() == 3 && argument.substr(0, 2) == "-O" &&
              argument[2] >= '0' && argument[2] <= '3') {
     options.optLevel = argument[2] - '0';
@@ -89,11 +94,14 @@ static Status parseOption(int argc, char **argv, int &i, Options &options) {
     options.output = value;
   } else if (takeValue("--mcpu", argc, argv, i, value)) {
     options.cpu = value;
+  } else if (takeValue("--family", argc, argv, i, value)) {
+    options.family = value;
   } else if (takeValue("--emit", argc, argv, i, value)) {
     return parseEmit(value, options.emit);
   } else if (takeValue("--target", argc, argv, i, value)) {
     return checkTarget(value);
-  } else if (argument == "-o" || argument == "--mcpu" || argument == "--emit" ||
+  } else if (argument == "-o" || argument == "--mcpu" ||
+             argument == "--family" || argument == "--emit" ||
              argument == "--target") {
     return Error{"expected a value after " + std::string(argument) +
                  ", but got none"};

@@ -20,7 +20,9 @@ enum class EmitKind { so, obj, llvm, mlirLLVM };
 struct Options {
   std::string input, output;
   std::string cpu = "native";
+  std::string family; // "": the fastest
   bool instrument = false;
+  bool strided = false;
   unsigned optLevel = 3;
   EmitKind emit = EmitKind::so;
   bool help = false;

@@ -54,6 +54,7 @@ void ::disco::compile::readTables(ModuleOp module, ArtifactInfo &info) {
     EntryInfo &added = info.entries.emplace_back();
     added.name = function.getName().str();
     added.plan = entry.getAs<StringAttr>("plan").str();
+    added.isStrided = entry.contains("strided");
     added.inputs = readTensors(entry, "inputs", "input_dims");
     added.outputs = readTensors(entry, "outputs", "output_dims");
     if (auto checks = entry.getAs<ArrayAttr>("checks"))

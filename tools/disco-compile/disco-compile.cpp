@@ -109,6 +109,8 @@ int Compilation::lower() {
   progress.show("evaluating filters and lowering");
   mlir::PassManager manager(&context);
   mlir::disco::CpuPipelineOptions pipelineOptions;
+  pipelineOptions.family = options.family;
+  pipelineOptions.strided = options.strided;
   pipelineOptions.instrument = options.instrument;
   mlir::disco::buildCpuPipeline(manager, pipelineOptions);
   if (mlir::failed(manager.run(*module)))

@@ -35,9 +35,8 @@
  *   in=16x32        the shape of psi's input points (one number or several)
  *   out=8x16        of its output points
  *   degree=D        table, onehot: neighbours of an output point
- *   adjoint=0|1     csr, table, onehot: the operator is the transpose (each of
- *                   the K maps) of the stored one; in and out are the stored
- *                   one's. Default 0. Arcs always store the operator itself.
+ *   adjoint=0|1     the operator is the transpose (each of the K maps) of the
+ *                   stored one; in and out are the stored one's. Default 0.
  *
  * Keys may come in any order; a key that is not listed is an error; kind, form,
  * k, in and out (and degree) are required.

@@ -25,7 +25,7 @@ namespace mlir::disco {
 /// The attribute of a function that is an entry of the artifact: a dictionary
 /// of `inputs` and `outputs` (arrays of tensor types), `input_dims` and
 /// `output_dims` (arrays of integer arrays), `plan` (text) and, where tables
-/// are checked, `checks` (messages).
+/// are checked, `checks` (messages); `strided` where it takes any strides.
 constexpr llvm::StringLiteral kEntryAttr = "disco.entry";
 /// Names of the functions that go with an entry.
 constexpr llvm::StringLiteral kOutputShapesSuffix = "_output_shapes";
@@ -37,6 +37,17 @@ constexpr llvm::StringLiteral kCheckTablesSuffix = "_check_tables";
 constexpr llvm::StringLiteral kProbesAttr = "disco.probes";
 
 struct CpuPipelineOptions : public PassPipelineOptions<CpuPipelineOptions> {
+  Option<std::string> family{
+      *this, "family",
+      llvm::cl::desc(
+          "Run every operation by this kernel family, or fail naming "
+          "the rule that refuses it; empty: the fastest"),
+      llvm::cl::init("")};
+  Option<bool> strided{
+      *this, "strided",
+      llvm::cl::desc(
+          "Entries take tensors of any strides, not dense ones only"),
+      llvm::cl::init(false)};
   Option<bool> instrument{
       *this, "instrument",
       llvm::cl::desc("Report every operation to the runtime"),

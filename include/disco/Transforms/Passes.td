@@ -15,8 +15,9 @@ include "mlir/Pass/PassBase.td"
 def PrepareEntriesPass : Pass<"disco-prepare-entries", "::mlir::ModuleOp"> {
   let summary = "give public functions the calling convention of artifacts";
   let description = [{
-    A public function of tensors becomes an entry: it takes memrefs of any
-    strides, its inputs and then its outputs, and returns nothing. Inputs are
+    A public function of tensors becomes an entry: it takes memrefs, its inputs
+    and then its outputs, and returns a status (i32), 0 unless a call in it
+    fails. The memrefs are dense, or of any strides with `strided`. Inputs are
     only read. The attribute `disco.entry` keeps what the artifact's table says
     about it: element types and dimensions; negative dimensions are dynamic, and
     those below -1 are equal where they are the same number.
@@ -29,6 +30,9 @@ def PrepareEntriesPass : Pass<"disco-prepare-entries", "::mlir::ModuleOp"> {
     inlined; a body of several blocks; output shapes that depend on data;
     operands whose dynamic dimensions must agree and are not known to.
   }];
+  let options = [
+    Option<"strided", "strided", "bool", "false",
+           "Take tensors of any strides; kernels of the runtime then work on copies">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"];
@@ -96,6 +100,42 @@ def LowerToLoopsPass : Pass<"disco-lower-to-loops"> {
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numLowered", "lowered", "Number of contractions lowered">];
+}
+
+def LowerToRuntimePass : Pass<"disco-lower-to-runtime"> {
+  let summary = "contractions as calls of the runtime's kernels";
+  let description = [{
+    Contractions whose plan has the provider `runtime` become
+    `disco.kernel_call` on tensors; others stay. Before:
+
+    ```
+    %y = disco.conv %x, (%offsets, %arcs, %values), %w storage <...>
+         plan <cpu_gather, schedule = {tile = 96, channel_block = 4}> : ...
+    ```
+
+    after:
+
+    ```
+    %bytes = disco.kernel_workspace #disco.kernel_call<kind = conv, ...> batch %b
+    %init = tensor.empty(%b) : tensor<?x6x16x32xf32>
+    %workspace = tensor.empty(%bytes) : tensor<?xi8>
+    %y, %ws = disco.kernel_call #disco.kernel_call<kind = conv, ...>
+         ins(%x psi(%offsets, %arcs, %values) weight(%w)) outs(%init, %workspace) : ...
+    ```
+
+    The workspace is a buffer like any other, which `disco-plan-workspace` puts
+    into that of the entry. A weight that `linalg.transpose` transposes within
+    its groups, as in the gradient of a layer with respect to its input, is
+    taken as it was.
+
+    Errors: psi that is not materialised; a plan of a family that is not
+    available, or with fields missing; layouts that the family's kernels do not
+    have.
+  }];
+  let dependentDialects = [
+    "::mlir::disco::DiscoDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"numLowered", "lowered", "Number of contractions lowered">];
 }
 

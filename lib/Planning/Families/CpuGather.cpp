@@ -157,12 +157,16 @@ static void candidates(const Problem &p, const Target &target, int32_t order,
     return;
   }
   int64_t block = DISCO_CPU_GATHER_SUM_CHANNELS;
-  if (isSphere(p)) {
-    const bool isWide =
-        groupIn >= DISCO_CPU_GATHER_WIDE_MIX && p.op == DISCO_OP_CONV;
+  if (isSphere(p) && mixes(p)) {
+    const bool isWide = groupIn >= DISCO_CPU_GATHER_WIDE_MIX;
     block = static_cast<int64_t>((isWide ? 4 : 1) *
                                  real(DISCO_CPU_GATHER_RING_BYTES) /
                                  ringBytes(p, target));
+  } else if (isSphere(p)) {
+    const double row = padTo(pointsPerRow(p), panelOf(p, target));
+    block = std::min(static_cast<int64_t>(real(DISCO_CPU_GATHER_ROW_BYTES) /
+                                          (row * accumulatorBytes(p))),
+                     static_cast<int64_t>(DISCO_CPU_GATHER_ROW_CHANNELS));
   }
   for (int64_t channels : {block, block / 2})
     add(0, std::min(std::max<int64_t>(channels, 1), groupOut));
@@ -222,7 +226,7 @@ static void countFilterFirst(const Problem &p, const Target &target,
   c.ctas = std::max(1.0, real(p.filter.rows) * real(p.batch));
 }
 
-/// Two rows that are added together share the loads of a map.
+/// Up to three rows that are added together share the loads of a map.
 static void countSums(const Problem &p, const Target &target, const Schedule &s,
                       Counts &c) {
   const double K = real(p.num_basis), e = elementBytes(p);
@@ -332,7 +336,7 @@ static double workspaceBytes(const Problem &p, const Target &target,
       std::max(1.0, real(get(s, DISCO_CPU_GATHER_CHANNEL_BLOCK)));
   const double perThread =
       sumsOverK(p, s.order)
-          ? block * ringBytes(p, target)
+          ? (mixes(p) ? block : 1) * ringBytes(p, target)
           : block * real(p.num_basis) *
                 padTo(real(get(s, DISCO_CPU_GATHER_TILE)), panelOf(p, target)) *
                 accumulatorBytes(p);
@@ -374,10 +378,11 @@ static void describe(const Problem &p, const Target &target, const Schedule &s,
                  "each ring of maps is " +
                      std::string(mixes(p) ? "mixed from x" : "copied") +
                      " once, and added to all rows of the task that read it"};
-    d.example = {"a thread adds " + text(sumVectors) + " vectors of " +
-                 text(lanes) + " " + columns +
-                 " of two rows at a time: lane 3 of vector 1 is column " +
-                 text(lanes + 3)};
+    d.example = {
+        "a thread adds " + text(sumVectors) + " vectors of " + text(lanes) +
+        " " + columns +
+        " of up to three rows at a time: lane 3 of vector 1 is column " +
+        text(lanes + 3)};
   } else {
     d.threads = {"a task is (sample, output row); a thread runs one task at a "
                  "time, " +

@@ -97,15 +97,22 @@ public:
   }
 
 private:
+  /// Starts workers until there are `count`, or as many as can be: those there
+  /// are do all the work.
   void startWorkers(int count) {
+    while (numWorkers < count && startWorker())
+      ++numWorkers;
+  }
+
+  /// Whether a thread could be started.
+  bool startWorker() {
     try {
-      while (numWorkers < count) {
-        std::thread([this] { serve(); }).detach();
-        ++numWorkers;
-      }
+      std::thread([this] { serve(); }).detach();
+      return true;
     } catch (const std::system_error &) {
-      // Fewer threads than wanted: the ones there are do all the work.
+      return false;
     } catch (const std::bad_alloc &) {
+      return false;
     }
   }
 

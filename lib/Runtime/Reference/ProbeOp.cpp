@@ -209,9 +209,6 @@ Result<ProbeOp> parseProbeOp(std::string_view attributes) {
   for (std::string_view key : required)
     if (std::find(seen.begin(), seen.end(), key) == seen.end())
       return Error{"probe attribute '" + std::string(key) + "' is missing"};
-  if (op.adjoint && op.form == Form::arcs)
-    return Error{"expected probe attribute 'adjoint' to be 0 with form=arcs, "
-                 "but got '1'"};
   return op;
 }
 

@@ -158,9 +158,15 @@ LogicalResult EntryPlanner::collect() {
   return failure(result.wasInterrupted());
 }
 
+/// Whether two buffers may be in one slot.
+static bool canShare(const BufferSize &a, const BufferSize &b) {
+  return a.hasSameDims(b) || (a.isKernelWorkspace() && b.isKernelWorkspace());
+}
+
 /// The largest buffers first; each goes to the first slot that is free while it
 /// is alive and holds buffers of the same dynamic dimensions, so that the first
-/// buffer of a slot is its largest whatever those are.
+/// buffer of a slot is its largest whatever those are. Workspaces of kernels,
+/// whose sizes only a run knows, share slots of their own.
 void EntryPlanner::assignSlots() {
   SmallVector<Buffer *> order;
   for (Buffer &buffer : buffers)
@@ -172,7 +178,7 @@ void EntryPlanner::assignSlots() {
     Slot *found = nullptr;
     for (Slot &slot : slots)
       if (slot.isFree(*buffer) &&
-          slot.buffers.front()->size.hasSameDims(buffer->size)) {
+          canShare(slot.buffers.front()->size, buffer->size)) {
         found = &slot;
         break;
       }
@@ -182,12 +188,22 @@ void EntryPlanner::assignSlots() {
   }
 }
 
+/// The largest of a slot's buffers.
+static Value emitSlot(const Slot &slot, SizeEmitter &emitter) {
+  const BufferSize &first = slot.buffers.front()->size;
+  Value size = emitter.emitSize(first);
+  for (const Buffer *buffer : ArrayRef(slot.buffers).drop_front())
+    if (!buffer->size.hasSameDims(first))
+      size = emitter.max(size, emitter.emitSize(buffer->size));
+  return size;
+}
+
 void EntryPlanner::rewriteEntry() {
   OpBuilder builder = OpBuilder::atBlockBegin(&entry.front());
   auto bytes = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
   BlockArgument workspace = entry.front().addArgument(bytes, entry.getLoc());
-  entry.setType(
-      builder.getFunctionType(entry.front().getArgumentTypes(), TypeRange()));
+  entry.setType(builder.getFunctionType(entry.front().getArgumentTypes(),
+                                        entry.getResultTypes()));
   SizeEmitter emitter(builder, entry.getLoc(), entry, entry.front());
   Value offset = emitter.constant(0);
   for (const Slot &slot : slots) {
@@ -200,7 +216,7 @@ void EntryPlanner::rewriteEntry() {
           builder, alloc.getLoc(), alloc.getType(), workspace, position, dims);
       alloc.replaceAllUsesWith(view.getResult());
     }
-    offset = emitter.add(offset, emitter.emitSize(slot.buffers.front()->size));
+    offset = emitter.add(offset, emitSlot(slot, emitter));
   }
   for (Buffer &buffer : buffers)
     buffer.alloc.erase();
@@ -224,8 +240,8 @@ void EntryPlanner::createSizeFunction() {
   SizeEmitter emitter(builder, entry.getLoc(), entry, *block);
   Value total = emitter.constant(0);
   for (const Slot &slot : slots)
-    total = emitter.add(total, emitter.emitSize(slot.buffers.front()->size));
-  func::ReturnOp::create(builder, entry.getLoc(), emitter.orMinusOne(total));
+    total = emitter.add(total, emitSlot(slot, emitter));
+  func::ReturnOp::create(builder, entry.getLoc(), emitter.orFailure(total));
 }
 
 LogicalResult EntryPlanner::run() {

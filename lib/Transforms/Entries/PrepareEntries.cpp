@@ -91,44 +91,50 @@ static std::string describePlan(func::FuncOp function) {
   return text;
 }
 
-static MemRefType getStridedType(RankedTensorType type) {
+static MemRefType getBufferType(RankedTensorType type, bool strided) {
+  if (!strided)
+    return MemRefType::get(type.getShape(), type.getElementType());
   SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
   return MemRefType::get(
       type.getShape(), type.getElementType(),
       StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides));
 }
 
-static SmallVector<Type> getStridedTypes(TypeRange types) {
-  return llvm::map_to_vector(types, [](Type type) -> Type {
-    return getStridedType(cast<RankedTensorType>(type));
+static SmallVector<Type> getBufferTypes(TypeRange types, bool strided) {
+  return llvm::map_to_vector(types, [&](Type type) -> Type {
+    return getBufferType(cast<RankedTensorType>(type), strided);
   });
 }
 
 /// Arguments become memrefs, `numInputs` of them, read through to_tensor.
-static void convertInputs(func::FuncOp function) {
+static void convertInputs(func::FuncOp function, bool strided) {
   OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
   for (BlockArgument argument : function.getArguments()) {
     Type tensorType = argument.getType();
-    argument.setType(getStridedType(cast<RankedTensorType>(tensorType)));
+    argument.setType(
+        getBufferType(cast<RankedTensorType>(tensorType), strided));
     auto tensor = bufferization::ToTensorOp::create(
         builder, argument.getLoc(), tensorType, argument, /*restrict=*/true);
     argument.replaceAllUsesExcept(tensor, tensor);
   }
 }
 
-/// Results become memref arguments, written at the end.
-static void convertOutputs(func::FuncOp function) {
+/// Results become memref arguments, written at the end; the status is the only
+/// result.
+static void convertOutputs(func::FuncOp function, bool strided) {
   Operation *terminator = function.front().getTerminator();
   OpBuilder builder(terminator);
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
     auto type = cast<RankedTensorType>(value.getType());
-    BlockArgument out =
-        function.front().addArgument(getStridedType(type), value.getLoc());
+    BlockArgument out = function.front().addArgument(
+        getBufferType(type, strided), value.getLoc());
     bufferization::MaterializeInDestinationOp::create(
         builder, terminator->getLoc(), TypeRange(), value, out,
         /*restrict=*/true, /*writable=*/true);
   }
-  terminator->setOperands({});
+  Value status =
+      arith::ConstantIntOp::create(builder, terminator->getLoc(), DISCO_OK, 32);
+  terminator->setOperands(status);
 }
 
 /// An array of types, or of arrays of dimensions.
@@ -139,7 +145,8 @@ static ArrayAttr toAttr(Builder &builder, ArrayRef<SmallVector<int64_t>> dims) {
       }));
 }
 
-static LogicalResult prepare(func::FuncOp function, SymbolTable &symbols) {
+static LogicalResult prepare(func::FuncOp function, SymbolTable &symbols,
+                             bool strided) {
   if (function.getName().contains('\0'))
     return function.emitOpError()
            << "expected the name of an entry to have no NUL character, but got "
@@ -159,13 +166,14 @@ static LogicalResult prepare(func::FuncOp function, SymbolTable &symbols) {
     }
   }
   FailureOr<EntryShapes> shapes = EntryShapes::compute(
-      function, shapesName, getStridedTypes(function.getArgumentTypes()));
+      function, shapesName,
+      getBufferTypes(function.getArgumentTypes(), strided));
   if (failed(shapes))
     return failure();
   symbols.insert(shapes->function);
 
   Builder builder(function.getContext());
-  DictionaryAttr entry = builder.getDictionaryAttr({
+  SmallVector<NamedAttribute> entry{
       {builder.getStringAttr("inputs"),
        builder.getTypeArrayAttr(function.getArgumentTypes())},
       {builder.getStringAttr("outputs"),
@@ -175,21 +183,24 @@ static LogicalResult prepare(func::FuncOp function, SymbolTable &symbols) {
        toAttr(builder, shapes->outputDims)},
       {builder.getStringAttr("plan"),
        builder.getStringAttr(describePlan(function))},
-  });
-  convertInputs(function);
-  convertOutputs(function);
+  };
+  if (strided)
+    entry.emplace_back(builder.getStringAttr("strided"), builder.getUnitAttr());
+  convertInputs(function, strided);
+  convertOutputs(function, strided);
   function.setType(builder.getFunctionType(function.front().getArgumentTypes(),
-                                           TypeRange()));
+                                           builder.getI32Type()));
   function.setAllResultAttrs(ArrayRef<DictionaryAttr>());
   function.setAllArgAttrs(SmallVector<DictionaryAttr>(
       function.getNumArguments(), builder.getDictionaryAttr({})));
-  function->setAttr(kEntryAttr, entry);
+  function->setAttr(kEntryAttr, builder.getDictionaryAttr(entry));
   return success();
 }
 
 namespace {
 struct PrepareEntriesPass
     : public mlir::disco::impl::PrepareEntriesPassBase<PrepareEntriesPass> {
+  using PrepareEntriesPassBase::PrepareEntriesPassBase;
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     SmallVector<func::FuncOp> functions;
@@ -197,7 +208,8 @@ struct PrepareEntriesPass
       if (function.isPublic() && !function.isDeclaration())
         functions.push_back(function);
     for (func::FuncOp function : functions)
-      if (failed(checkEntry(function)) || failed(prepare(function, symbols)))
+      if (failed(checkEntry(function)) ||
+          failed(prepare(function, symbols, strided)))
         return signalPassFailure();
   }
 };

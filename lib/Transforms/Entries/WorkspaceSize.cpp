@@ -9,6 +9,7 @@
 #include "WorkspaceSize.h"
 
 #include "disco/ABI/disco.h"
+#include "disco/Dialect/Disco/Disco.h"
 #include "disco/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -75,12 +76,16 @@ FailureOr<BufferSize> BufferSize::compute(memref::AllocOp alloc,
   return size;
 }
 
+bool BufferSize::isKernelWorkspace() const {
+  return dims.size() == 1 && dims.front().getDefiningOp<KernelWorkspaceOp>();
+}
+
 SizeEmitter::SizeEmitter(OpBuilder &builder, Location loc, func::FuncOp entry,
                          Block &target)
     : builder(builder), loc(loc) {
   for (auto [from, to] : llvm::zip(entry.getArguments(), target.getArguments()))
     mapping.map(from, to);
-  overflow = arith::ConstantIntOp::create(builder, loc, 0, 1);
+  overflow = refusal = arith::ConstantIntOp::create(builder, loc, 0, 1);
 }
 
 Value SizeEmitter::constant(int64_t value) {
@@ -130,6 +135,11 @@ Value SizeEmitter::emitSize(const BufferSize &size) {
   for (Value dim : emitDims(size)) {
     Value factor =
         arith::IndexCastOp::create(builder, loc, builder.getI64Type(), dim);
+    if (size.isKernelWorkspace())
+      refusal = arith::OrIOp::create(
+          builder, loc, refusal,
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, factor,
+                                constant(0)));
     bytes = multiply(bytes, factor);
   }
   Value padded = add(bytes, constant(DISCO_ALIGNMENT - 1));
@@ -137,6 +147,11 @@ Value SizeEmitter::emitSize(const BufferSize &size) {
                                constant(-DISCO_ALIGNMENT));
 }
 
-Value SizeEmitter::orMinusOne(Value value) {
-  return arith::SelectOp::create(builder, loc, overflow, constant(-1), value);
+Value SizeEmitter::max(Value a, Value b) {
+  return arith::MaxSIOp::create(builder, loc, a, b);
+}
+
+Value SizeEmitter::orFailure(Value value) {
+  value = arith::SelectOp::create(builder, loc, overflow, constant(-1), value);
+  return arith::SelectOp::create(builder, loc, refusal, constant(-2), value);
 }

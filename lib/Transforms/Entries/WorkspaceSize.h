@@ -22,6 +22,8 @@ struct BufferSize {
   SmallVector<Value> dims;
 
   bool hasSameDims(const BufferSize &other) const { return dims == other.dims; }
+  /// Whether it is what a kernel of the runtime asks for.
+  bool isKernelWorkspace() const;
 
   /// Emits an error at `alloc` when its size is not such a product.
   static FailureOr<BufferSize> compute(memref::AllocOp alloc,
@@ -40,9 +42,11 @@ public:
   SmallVector<Value> emitDims(const BufferSize &size);
   /// Rounded up to the alignment.
   Value emitSize(const BufferSize &size);
+  Value max(Value a, Value b);
   Value add(Value a, Value b);
-  /// `value`, or -1 when something has overflowed.
-  Value orMinusOne(Value value);
+  /// `value`; -1 when something has overflowed; -2 when a kernel of the runtime
+  /// has refused its call, and said why.
+  Value orFailure(Value value);
 
 private:
   Value multiply(Value a, Value b);
@@ -52,7 +56,7 @@ private:
   OpBuilder &builder;
   Location loc;
   IRMapping mapping;
-  Value overflow;
+  Value overflow, refusal;
 };
 
 } // namespace mlir::disco

@@ -53,8 +53,7 @@ static std::string getAttributesText(ContractionOpInterface op) {
   }
   StorageAttr storage = op.getStorageAttr();
   // The runtime's text describes the operator that is stored.
-  PsiType psi =
-      storage.getAdjoint() ? storage.getPsi().getAdjoint() : storage.getPsi();
+  PsiType psi = storage.getStoredPsi();
   os << " form=" << stringifyStorageForm(storage.getForm())
      << " k=" << psi.getNumBasis()
      << " in=" << PsiType::formatShape(psi.getInShape())

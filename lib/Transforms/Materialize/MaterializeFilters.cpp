@@ -186,12 +186,19 @@ LogicalResult Materializer::materialize(ContractionOpInterface op) {
   FailureOr<PsiSource> source = findSource(op);
   if (failed(source))
     return failure();
+  // A weight gradient with the weight first filters gy with the adjoint.
+  auto plan = op->getAttrOfType<PlanAttr>("plan");
+  bool filtersGradient = isa<ConvWeightGradOp>(op) && plan &&
+                         plan.getOrder() == Order::weight_first;
+  bool isSphere = op.getPsiType().getStructure() == Structure::sphere;
+  if (filtersGradient && isSphere)
+    source->adjoint = !source->adjoint;
   FailureOr<const StoredPsi *> psi = getStored(*source);
   if (failed(psi))
     return failure();
   PsiType type = op.getPsiType();
   Type element = op.getActivations().getType().getElementType();
-  bool adjoint = source->adjoint && (*psi)->form != StorageForm::arcs;
+  bool adjoint = isSphere ? filtersGradient : source->adjoint;
   SmallVector<Value> tensors;
   for (const StoredTensor &tensor : (*psi)->tensors)
     tensors.push_back(getTensor(tensor, element, op));

@@ -23,7 +23,7 @@
 using namespace mlir;
 using namespace mlir::disco;
 
-/// Graph level: one function an entry, filters as tensors, loops.
+/// Graph level: one function an entry, filters as tensors, calls and loops.
 static void addTensorPasses(OpPassManager &manager,
                             const CpuPipelineOptions &options) {
   manager.addPass(createInlinerPass());
@@ -35,14 +35,19 @@ static void addTensorPasses(OpPassManager &manager,
   // Before filters become tensors: their taps are counted.
   SelectKernelPassOptions select;
   select.target = "cpu";
+  select.forceFamily = options.family;
   manager.addPass(createSelectKernelPass(select));
-  manager.addPass(createPrepareEntriesPass());
+  manager.addPass(createVerifyPlanPass());
+  PrepareEntriesPassOptions prepare;
+  prepare.strided = options.strided;
+  manager.addPass(createPrepareEntriesPass(prepare));
   if (options.checkTables)
     manager.addPass(createCheckTablesPass());
   manager.addPass(createMaterializeFiltersPass());
   manager.addPass(createCSEPass());
   if (options.instrument)
     manager.addPass(createInstrumentPass());
+  manager.addPass(createLowerToRuntimePass());
   manager.addPass(createLowerToLoopsPass());
   // Sizes in terms of arguments, as the workspace needs them.
   manager.addPass(memref::createResolveShapedTypeResultDimsPass());

@@ -251,6 +251,12 @@ static PageBlock makeLaunch(const Explained &e) {
   if (e.plan.getProvider() == Provider::codegen && onHost)
     block.lines.push_back("inlined into @" + function.str() +
                           ": there is no kernel symbol and no launch");
+  else if (e.plan.getProvider() == Provider::runtime &&
+           e.plan.getKernelFamily().isAvailable())
+    block.lines.push_back(
+        llvm::formatv("@{0} -> disco_{1}_run of the runtime, in a workspace of "
+                      "the size that disco_{1}_workspace_bytes gives",
+                      function, e.plan.getFamily()));
   else
     block.lines.push_back("@" + function.str() + " -> " +
                           e.plan.getFamily().str());
@@ -439,7 +445,9 @@ static WalkthroughSection makeBounds(const Explained &e) {
 
 static WalkthroughSection makeInstructions(const Explained &e) {
   PageBlock block;
-  block.lines = {e.target.kind == planning::TargetKind::cpu
+  block.lines = {e.plan.getProvider() == Provider::runtime
+                     ? "not generated: the kernel is part of the runtime"
+                 : e.target.kind == planning::TargetKind::cpu
                      ? "not generated: the host's code is made later, from the "
                        "whole entry"
                      : "not generated: no PTX of this op exists"};

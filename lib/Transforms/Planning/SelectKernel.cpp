@@ -264,4 +264,6 @@ void SelectKernelPass::runOnOperation() {
   if (!isValid)
     return signalPassFailure();
   module->setAttr(kTargetAttr, *attr);
+  // Counts go by filters and tables, which are as they were.
+  markAnalysesPreserved<ProblemBuilder>();
 }

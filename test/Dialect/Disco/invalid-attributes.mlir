@@ -138,11 +138,6 @@
 
 // -----
 
-// expected-error @+1 {{expected the storage form of a sphere psi to be one that holds it, but got arcs of the adjoint}}
-"test.op"() {storage_C1_adjoint_arcs = #disco.storage<arcs, !disco.psi<sphere, 9, 16x32 -> 16x32>, adjoint>} : () -> ()
-
-// -----
-
 // expected-error @+1 {{expected the storage form of a csr psi to be one that holds it, but got table}}
 "test.op"() {storage_C1_csr = #disco.storage<table, !disco.psi<csr, 9, 300 -> 33>>} : () -> ()
 

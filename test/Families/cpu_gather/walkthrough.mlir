@@ -1,7 +1,8 @@
 // REQUIRES: compiler
-// RUN: disco-opt %s --disco-select-kernel="target=avx2 include-planned force-family=cpu_gather" --disco-explain="include-planned output=%t.md" -o /dev/null
+// RUN: disco-opt %s --disco-select-kernel="target=avx2 force-family=cpu_gather" --disco-explain=output=%t.md -o /dev/null
 // RUN: FileCheck %s --input-file=%t.md
 
+// CHECK: - @layer -> disco_cpu_gather_run of the runtime, in a workspace of the size that disco_cpu_gather_workspace_bytes gives{{$}}
 // CHECK: ## 3. Device side, step by step{{$}}
 // CHECK: ### Schedule{{$}}
 // CHECK: - tile = 32 (longitudes (points) whose features are computed together; 0: none){{$}}
@@ -19,6 +20,7 @@
 // CHECK: - the channel mix while data are in the cache: 6 rows by 2 vectors of sums in registers, in a fixed order{{$}}
 // CHECK: ### Stores{{$}}
 // CHECK: - vectors of 8 columns, each element once{{$}}
+// CHECK: - not generated: the kernel is part of the runtime{{$}}
 
 #filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, norm = mean, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>

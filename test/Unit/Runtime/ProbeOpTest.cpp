@@ -88,9 +88,6 @@ TEST(ProbeOp, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(messageOf("kind=conv form=csr k=1 in=2x out=3"),
             "expected probe attribute 'in' to be sizes as in 16x32, but got "
             "'2x'");
-  EXPECT_EQ(messageOf("kind=conv form=arcs k=1 in=2x4 out=2x4 adjoint=1"),
-            "expected probe attribute 'adjoint' to be 0 with form=arcs, but "
-            "got '1'");
 }
 
 TEST(ProbeOp, RecomputesEveryKind) {

@@ -38,13 +38,16 @@ enum {
   DISCO_CPU_GATHER_TILE_TARGET = 96,
   DISCO_CPU_GATHER_DEPTH_TARGET = 288,
   /** contract: bytes of features of a channel (of POINT_CHANNELS on points). */
-  DISCO_CPU_GATHER_CONTRACT_BYTES = 16 << 10,
+  DISCO_CPU_GATHER_CONTRACT_BYTES = 4 << 10,
   DISCO_CPU_GATHER_POINT_CHANNELS = 16,
-  /** contract_sum and conv with the weight first: bytes of a ring of all
-   * features of a block of channels; four times that for a wide mix. On points
-   * channels of a block. */
+  /** conv with the weight first: bytes of a ring of all features of a block of
+   * channels; four times that for a wide mix. contract_sum: bytes of the sums of
+   * a row of a block of channels, and channels of a block. On points channels of
+   * a block. */
   DISCO_CPU_GATHER_RING_BYTES = 192 << 10,
   DISCO_CPU_GATHER_WIDE_MIX = 64,
+  DISCO_CPU_GATHER_ROW_BYTES = 64 << 10,
+  DISCO_CPU_GATHER_ROW_CHANNELS = 32,
   DISCO_CPU_GATHER_SUM_CHANNELS = 64
 };
 

@@ -10,6 +10,7 @@
 #ifndef DISCO_DIALECT_DISCO_DISCO_H
 #define DISCO_DIALECT_DISCO_DISCO_H
 
+#include "disco/ABI/Kernel.h"
 #include "disco/Filter/SphereFilter.h"
 #include "disco/Planning/Family.h"
 
@@ -19,6 +20,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -66,6 +68,10 @@ PsiType getPsiType(StorageAttr storage, OperandRange psi);
 #include "disco/Dialect/Disco/DiscoOps.h.inc"
 
 namespace mlir::disco {
+/// The element type in the runtime's numbering; unset for types that it does
+/// not know.
+std::optional<disco_dtype> getRuntimeDType(Type type);
+
 /// Version of the dialect's bytecode, written into every file.
 constexpr int64_t kBytecodeVersion = 1;
 

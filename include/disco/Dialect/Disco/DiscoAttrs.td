@@ -96,7 +96,8 @@ def Disco_StorageAttr : Disco_Attr<"Storage", "storage"> {
     ```
 
     With `adjoint` the tensors describe the transposed operator: their points
-    are the input points of the psi. `arcs` never need it.
+    are the input points of the psi. `arcs` have it only in a weight gradient
+    that filters the gradient, with the weight first.
 
     Constraints:
     - (C1) The form holds the structure of the psi: `arcs` a sphere, `csr` a csr
@@ -109,9 +110,11 @@ def Disco_StorageAttr : Disco_Attr<"Storage", "storage"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Input longitudes per output longitude of a sphere, at least 1.
+    /// The operator that the tensors describe.
+    PsiType getStoredPsi() const;
+    /// Of that operator: input longitudes per output longitude, at least 1.
     int64_t getStride() const;
-    /// Output longitudes per input longitude of a sphere, at least 1.
+    /// Output longitudes per input longitude, at least 1.
     int64_t getPhases() const;
     /// Points (csr, table, onehot) or rows (arcs) that the tensors describe.
     int64_t getNumRows() const;

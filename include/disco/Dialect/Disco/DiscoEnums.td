@@ -57,4 +57,11 @@ def Disco_Activation : Disco_Enum<"Activation", "pointwise function of an epilog
   I32EnumAttrCase<"gelu_tanh", 3>,
   I32EnumAttrCase<"silu", 4>]>;
 
+// Values as DISCO_OP_CONTRACT, ... of disco/ABI/Problem.h.
+def Disco_KernelKind : Disco_Enum<"KernelKind", "what a kernel of the runtime computes", [
+  I32EnumAttrCase<"contract", 0>,
+  I32EnumAttrCase<"contract_sum", 1>,
+  I32EnumAttrCase<"conv", 2>,
+  I32EnumAttrCase<"conv_weight_grad", 3>]>;
+
 #endif // DISCO_DIALECT_DISCO_DISCOENUMS_TD

@@ -11,6 +11,7 @@
 
 include "disco/Dialect/Disco/DiscoAttrs.td"
 include "disco/Dialect/Disco/DiscoInterfaces.td"
+include "disco/Dialect/Disco/DiscoKernelOps.td"
 include "disco/Dialect/Disco/DiscoProbeOps.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"

@@ -13,8 +13,9 @@
 
 namespace mlir::disco {
 
-/// Probes can be bufferized, and converted by convert-to-llvm.
-void registerProbeInterfaces(DialectRegistry &registry);
+/// Probes and calls of kernels can be bufferized, and converted by
+/// convert-to-llvm.
+void registerInterfaces(DialectRegistry &registry);
 
 } // namespace mlir::disco
 

@@ -151,12 +151,12 @@ void StorageAttr::print(AsmPrinter &printer) const {
 }
 
 LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  StorageForm form, PsiType psi, bool adjoint) {
+                                  StorageForm form, PsiType psi, bool) {
   // C1. A table may be stored as csr; nothing else changes its structure.
   auto isLegal = [&] {
     switch (form) {
     case StorageForm::arcs:
-      return psi.getStructure() == Structure::sphere && !adjoint;
+      return psi.getStructure() == Structure::sphere;
     case StorageForm::csr:
       return psi.getStructure() != Structure::sphere;
     case StorageForm::table:
@@ -169,31 +169,35 @@ LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected the storage form of a "
                        << stringifyStructure(psi.getStructure())
                        << " psi to be one that holds it, but got "
-                       << stringifyStorageForm(form)
-                       << (adjoint ? " of the adjoint" : "");
+                       << stringifyStorageForm(form);
   return success();
 }
 
+PsiType StorageAttr::getStoredPsi() const {
+  return getAdjoint() ? getPsi().getAdjoint() : getPsi();
+}
+
 int64_t StorageAttr::getStride() const {
-  return std::max<int64_t>(
-      getPsi().getInShape().back() / getPsi().getOutShape().back(), 1);
+  PsiType psi = getStoredPsi();
+  return std::max<int64_t>(psi.getInShape().back() / psi.getOutShape().back(),
+                           1);
 }
 
 int64_t StorageAttr::getPhases() const {
-  return std::max<int64_t>(
-      getPsi().getOutShape().back() / getPsi().getInShape().back(), 1);
+  PsiType psi = getStoredPsi();
+  return std::max<int64_t>(psi.getOutShape().back() / psi.getInShape().back(),
+                           1);
 }
 
 int64_t StorageAttr::getNumRows() const {
-  if (getForm() == StorageForm::arcs)
-    return getPsi().getOutShape().front() * getPhases();
-  return getAdjoint() ? getPsi().getNumInputPoints()
-                      : getPsi().getNumOutputPoints();
+  PsiType psi = getStoredPsi();
+  return getForm() == StorageForm::arcs
+             ? psi.getOutShape().front() * getPhases()
+             : psi.getNumOutputPoints();
 }
 
 int64_t StorageAttr::getNumColumns() const {
-  return getAdjoint() ? getPsi().getNumOutputPoints()
-                      : getPsi().getNumInputPoints();
+  return getStoredPsi().getNumInputPoints();
 }
 
 unsigned StorageAttr::getNumTensors() const {

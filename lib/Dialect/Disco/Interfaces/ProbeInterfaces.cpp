@@ -6,11 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "disco/ABI/disco.h"
+#include "Interfaces.h"
 #include "disco/Dialect/Disco/Disco.h"
-#include "disco/Dialect/Disco/Interfaces.h"
 
-#include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -86,29 +84,13 @@ struct ProbeLowering : public ConvertOpToLLVMPattern<OpT> {
   }
 
 private:
-  static std::optional<int32_t> getDType(Type type) {
-    if (type.isF64())
-      return DISCO_F64;
-    if (type.isF32())
-      return DISCO_F32;
-    if (type.isF16())
-      return DISCO_F16;
-    if (type.isBF16())
-      return DISCO_BF16;
-    if (type.isInteger(32))
-      return DISCO_I32;
-    if (type.isInteger(64))
-      return DISCO_I64;
-    return std::nullopt;
-  }
-
   /// Index, element type, rank and a pointer to the descriptor.
   LogicalResult addOperand(ProbeOperandOp op, ProbeOperandOp::Adaptor adaptor,
                            ConversionPatternRewriter &rewriter,
                            SmallVectorImpl<Value> &arguments) const {
     auto type = dyn_cast<MemRefType>(op.getValue().getType());
-    std::optional<int32_t> dtype =
-        type ? getDType(type.getElementType()) : std::nullopt;
+    std::optional<disco_dtype> dtype =
+        type ? getRuntimeDType(type.getElementType()) : std::nullopt;
     if (!dtype)
       return rewriter.notifyMatchFailure(op, "not a memref of a known type");
     Location loc = op.getLoc();
@@ -139,24 +121,14 @@ private:
   }
 };
 
-struct ProbeToLLVM : public ConvertToLLVMPatternInterface {
-  using ConvertToLLVMPatternInterface::ConvertToLLVMPatternInterface;
-  void loadDependentDialects(MLIRContext *context) const final {
-    context->loadDialect<LLVM::LLVMDialect>();
-  }
-  void populateConvertToLLVMConversionPatterns(
-      ConversionTarget &target, LLVMTypeConverter &converter,
-      RewritePatternSet &patterns) const final {
-    patterns.add<ProbeLowering<ProbeBeginOp>, ProbeLowering<ProbeOperandOp>,
-                 ProbeLowering<ProbeEndOp>>(converter);
-  }
-};
-
 } // namespace
 
-void mlir::disco::registerProbeInterfaces(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *context, DiscoDialect *dialect) {
-    ProbeOperandOp::attachInterface<ProbeBufferization>(*context);
-    dialect->addInterfaces<ProbeToLLVM>();
-  });
+void mlir::disco::attachProbeInterfaces(MLIRContext &context) {
+  ProbeOperandOp::attachInterface<ProbeBufferization>(context);
+}
+
+void mlir::disco::populateProbeToLLVM(const LLVMTypeConverter &converter,
+                                      RewritePatternSet &patterns) {
+  patterns.add<ProbeLowering<ProbeBeginOp>, ProbeLowering<ProbeOperandOp>,
+               ProbeLowering<ProbeEndOp>>(converter);
 }

@@ -27,7 +27,8 @@ namespace disco::cpu_gather {
 
 namespace {
 
-/// Bytes of features that a thread computes before it stores them.
+/// Bytes of features that a thread computes before it stores them. Few, so that
+/// the processor writes some while it computes the next.
 constexpr int64_t contractBytes = DISCO_CPU_GATHER_CONTRACT_BYTES;
 /// Products of this depth keep their panel of features in the first cache.
 constexpr int64_t depthTarget = DISCO_CPU_GATHER_DEPTH_TARGET;
@@ -55,9 +56,13 @@ public:
     const disco_kernel_call &call = *problem.call;
     const int64_t blocks = divideUp(problem.channels, taskChannels);
     const int64_t step = source.batchesPerPass();
-    stream = problem.batch * problem.channels * problem.numBasis *
-                 problem.numOut * problem.elementSize >=
-             streamBytes;
+    // Streaming needs elements that are sums, one after the other.
+    stream = call.dtype == (sizeof(T) == 8 ? DISCO_F64 : DISCO_F32) &&
+             problem.phases == 1 &&
+             reinterpret_cast<uintptr_t>(call.y) % sizeof(T) == 0 &&
+             problem.batch * problem.channels * problem.numBasis *
+                     problem.numOut * problem.elementSize >=
+                 streamBytes;
     for (int64_t b0 = 0; b0 < problem.batch; b0 += step) {
       source.prepare(b0);
       const int64_t batches = lesser(step, problem.batch - b0);
@@ -81,29 +86,42 @@ private:
   int64_t block() const {
     return problem.isSphere() ? 1 : DISCO_CPU_GATHER_POINT_CHANNELS;
   }
-  int64_t zSize() const { return block() * problem.numBasis * tile; }
+  /// Features of a tile follow a line that streaming keeps.
+  static constexpr int64_t keep = lineBytes / int64_t(sizeof(T));
+  int64_t rowSize() const { return keep + tile; }
+  int64_t zSize() const { return block() * problem.numBasis * rowSize(); }
 
   void computeChannels(const disco_kernel_call &call, int thread, int64_t row,
                        int64_t batch, int64_t channel, int64_t count) {
     const RowPlace place = source.place(row);
-    T *features = z + thread * zSize();
+    const int64_t rows = count * problem.numBasis;
+    T *features = z + thread * zSize() + keep;
+    char *out =
+        const_cast<char *>(advance(call.y,
+                                   (batch * problem.channels + channel) *
+                                           problem.numBasis * problem.numOut +
+                                       place.first,
+                                   problem.elementSize));
     for (int64_t first = 0; first < place.columns; first += tile) {
       const int64_t columns = lesser(tile, place.columns - first);
       source.fill(thread, row, batch, channel, count, first,
                   roundUp(columns, kernels.panel),
-                  {features, kernels.panel, tile}, problem.numBasis * tile);
-      for (int64_t i = 0; i < count * problem.numBasis; ++i) {
-        const int64_t field =
-            (batch * problem.channels + channel) * problem.numBasis + i;
-        StoreRow<T> out;
-        out.sums = features + i * tile;
-        out.count = columns;
-        out.outStride = place.stride;
-        out.out = const_cast<char *>(advance(
-            call.y, field * problem.numOut + place.first + first * place.stride,
-            problem.elementSize));
-        out.stream = stream;
-        kernels.store[call.dtype](out);
+                  {features, kernels.panel, rowSize()},
+                  problem.numBasis * rowSize());
+      if (stream) {
+        kernels.stream({features, reinterpret_cast<T *>(out) + first, rowSize(),
+                        problem.numOut, rows, columns, first == 0,
+                        first + tile >= place.columns});
+        continue;
+      }
+      StoreRow<T> one;
+      one.count = columns;
+      one.outStride = place.stride;
+      for (int64_t i = 0; i < rows; ++i) {
+        one.sums = features + i * rowSize();
+        one.out = out + (i * problem.numOut + first * place.stride) *
+                            problem.elementSize;
+        kernels.store[call.dtype](one);
       }
     }
     if (stream)

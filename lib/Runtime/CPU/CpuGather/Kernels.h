@@ -37,6 +37,34 @@ constexpr int64_t basisBlock(int64_t left) {
   return left == 1 ? 1 : left == 2 || left == 4 ? 2 : 3;
 }
 
+/// Bytes of a cache line.
+constexpr int64_t lineBytes = 64;
+
+/// Rows that `add` adds to at once.
+constexpr int64_t maxGroup = 3;
+
+/// Memory that is read next: some runs of bytes. A few lines of it are asked
+/// for at a time between computations; many at once would stop the processor
+/// until they have come.
+struct Ahead {
+  const char *run = nullptr;
+  int64_t runs = 0, runStride = 0, runBytes = 0;
+  int64_t linesPerStep = 0;
+  int64_t at = 0;
+
+  void step() {
+    for (int64_t i = 0; i < linesPerStep && runs > 0; ++i) {
+      __builtin_prefetch(run + at);
+      at += lineBytes;
+      if (at >= runBytes) {
+        at = 0;
+        run += runStride;
+        --runs;
+      }
+    }
+  }
+};
+
 /// A list of taps:
 ///   y[k, column] = sum over t of values[t * numBasis + k]
 ///                                * x[offsets[t] + column]
@@ -66,8 +94,8 @@ template <typename T> struct Product {
   bool accumulate = false;
 };
 
-/// One row of results: out[i * outStride] = act(sums[i] + bias) + residual[i *
-/// outStride], rounded to the element type. `stream` writes around the caches.
+/// One row of results, rounded to the element type:
+///   out[i * outStride] = act(sums[i] + bias) + residual[i * outStride]
 template <typename T> struct StoreRow {
   const T *sums = nullptr;
   void *out = nullptr;
@@ -75,7 +103,20 @@ template <typename T> struct StoreRow {
   int64_t count = 0, outStride = 1;
   T bias = 0;
   int32_t activation = 0;
-  bool stream = false;
+};
+
+/// Some columns of rows that are written around the caches, a piece of the rows
+/// after the other. Only whole cache lines go that way: what a piece leaves of
+/// its last line is kept before the next piece.
+///
+///   sums   [ kept, less than a line | `count` new columns ]
+///   out    where the new columns go
+template <typename T> struct StreamRows {
+  T *sums = nullptr; ///< the first new column of the first row
+  T *out = nullptr;
+  int64_t sumsStride = 0, outStride = 0; ///< from a row to the next
+  int64_t rows = 0, count = 0;
+  bool isFirst = false, isLast = false; ///< of the pieces
 };
 
 /// Indexed by disco_dtype, f64 to bf16.
@@ -85,10 +126,16 @@ template <typename T> struct Kernels {
   int64_t lanes, panel;
   void (*expand)(const TapList<T> &taps, const T *x, int64_t vectors,
                  const Features<T> &z, bool accumulate);
+  /// rows[k][column] += y[k, column], for numBasis <= maxGroup.
+  void (*add)(const TapList<T> &taps, const T *x, int64_t vectors,
+              T *const *rows, Ahead &ahead);
+  /// Vectors that `add` computes together, by numBasis - 1.
+  int64_t addVectors[maxGroup];
   void (*multiply)(const Product<T> &product);
   /// dst[i] = src[i], converted.
   void (*load[numFloatTypes])(const void *src, T *dst, int64_t count);
   void (*store[numFloatTypes])(const StoreRow<T> &row);
+  void (*stream)(const StreamRows<T> &rows);
   /// dst[i % phases][i / phases] = src[i]; a phase has `phaseStride` elements.
   void (*deinterleave)(const T *src, T *dst, int64_t count, int64_t phases,
                        int64_t phaseStride);

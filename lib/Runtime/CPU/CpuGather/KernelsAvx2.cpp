@@ -10,5 +10,5 @@
 
 #include "disco/ABI/disco.h"
 
-const disco::cpu_gather::KernelSet disco::cpu_gather::kernelsAvx2 = {
+constexpr disco::cpu_gather::KernelSet disco::cpu_gather::kernelsAvx2 = {
     "avx2", DISCO_ISA::makeKernels<float>(), DISCO_ISA::makeKernels<double>()};

@@ -10,6 +10,6 @@
 
 #include "disco/ABI/disco.h"
 
-const disco::cpu_gather::KernelSet disco::cpu_gather::kernelsAvx512 = {
+constexpr disco::cpu_gather::KernelSet disco::cpu_gather::kernelsAvx512 = {
     "avx512", DISCO_ISA::makeKernels<float>(),
     DISCO_ISA::makeKernels<double>()};

@@ -10,6 +10,6 @@
 
 #include "disco/ABI/disco.h"
 
-const disco::cpu_gather::KernelSet disco::cpu_gather::kernelsBaseline = {
+constexpr disco::cpu_gather::KernelSet disco::cpu_gather::kernelsBaseline = {
     "baseline", DISCO_ISA::makeKernels<float>(),
     DISCO_ISA::makeKernels<double>()};

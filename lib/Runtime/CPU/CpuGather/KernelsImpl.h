@@ -62,7 +62,8 @@ static void expandBlock(const TapList<T> &taps, const T *values, const T *x,
       v[k] = splat(values[k]);
 #pragma GCC unroll 8
     for (int l = 0; l < L; ++l) {
-      const Vec<T> element = load(p + l * lanesOf<T>);
+      const Vec<T> element =
+          KB > 1 ? loadOnce(p + l * lanesOf<T>) : load(p + l * lanesOf<T>);
 #pragma GCC unroll 8
       for (int k = 0; k < KB; ++k)
         sums[k][l] = fma(v[k], element, sums[k][l]);
@@ -119,6 +120,68 @@ static void expand(const TapList<T> &taps, const T *x, int64_t vectors,
 }
 
 //===----------------------------------------------------------------------===//
+// Sums of taps
+//===----------------------------------------------------------------------===//
+
+template <typename T, int KB, int L>
+static void addBlock(const TapList<T> &taps, const T *x, int64_t first,
+                     T *const *rows) {
+  constexpr int64_t lanes = lanesOf<T>;
+  Vec<T> sums[KB][L];
+#pragma GCC unroll 8
+  for (int k = 0; k < KB; ++k)
+#pragma GCC unroll 8
+    for (int l = 0; l < L; ++l)
+      sums[k][l] = load(rows[k] + first + l * lanes);
+  x += first;
+  const T *values = taps.values;
+  const int32_t *offsets = taps.offsets;
+  for (int64_t t = 0; t < taps.numTaps; ++t, values += KB) {
+    const T *p = x + offsets[t];
+    Vec<T> v[KB];
+#pragma GCC unroll 8
+    for (int k = 0; k < KB; ++k)
+      v[k] = splat(values[k]);
+#pragma GCC unroll 8
+    for (int l = 0; l < L; ++l) {
+      const Vec<T> element =
+          KB > 1 ? loadOnce(p + l * lanes) : load(p + l * lanes);
+#pragma GCC unroll 8
+      for (int k = 0; k < KB; ++k)
+        sums[k][l] = fma(v[k], element, sums[k][l]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int k = 0; k < KB; ++k)
+#pragma GCC unroll 8
+    for (int l = 0; l < L; ++l)
+      store(rows[k] + first + l * lanes, sums[k][l]);
+}
+
+template <typename T, int KB, int L>
+static void addColumns(const TapList<T> &taps, const T *x, int64_t first,
+                       int64_t vectors, T *const *rows, Ahead &ahead) {
+  if constexpr (L > 0) {
+    for (; vectors >= L; vectors -= L, first += L * lanesOf<T>) {
+      ahead.step();
+      addBlock<T, KB, L>(taps, x, first, rows);
+    }
+    addColumns<T, KB, L - 1>(taps, x, first, vectors, rows, ahead);
+  }
+}
+
+template <typename T>
+static void add(const TapList<T> &taps, const T *x, int64_t vectors,
+                T *const *rows, Ahead &ahead) {
+  if (taps.numBasis == 3)
+    addColumns<T, 3, vectorsFor(3)>(taps, x, 0, vectors, rows, ahead);
+  else if (taps.numBasis == 2)
+    addColumns<T, 2, vectorsFor(2)>(taps, x, 0, vectors, rows, ahead);
+  else
+    addColumns<T, 1, vectorsFor(1)>(taps, x, 0, vectors, rows, ahead);
+}
+
+//===----------------------------------------------------------------------===//
 // The matrix product
 //===----------------------------------------------------------------------===//
 
@@ -133,7 +196,7 @@ static void multiplyBlock(const T *a, const T *b, int64_t depth, T *c,
     sums[r][1] = accumulate ? load(c + r * cRowStride + lanes) : Vec<T>{};
   }
   for (int64_t d = 0; d < depth; ++d, a += Rows, b += 2 * lanes) {
-    const Vec<T> b0 = load(b), b1 = load(b + lanes);
+    const Vec<T> b0 = loadOnce(b), b1 = loadOnce(b + lanes);
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
       const Vec<T> w = splat(a[r]);
@@ -228,9 +291,12 @@ template <typename T> constexpr Kernels<T> makeKernels() {
       lanesOf<T>,
       2 * lanesOf<T>,
       expand<T>,
+      add<T>,
+      {vectorsFor(1), vectorsFor(2), vectorsFor(3)},
       multiply<T>,
       {loadRow<T, F64>, loadRow<T, F32>, loadRow<T, F16>, loadRow<T, BF16>},
       {storeRow<T, F64>, storeRow<T, F32>, storeRow<T, F16>, storeRow<T, BF16>},
+      streamRows<T>,
       deinterleave<T>,
       transpose<T>,
       fence};

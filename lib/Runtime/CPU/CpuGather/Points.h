@@ -53,7 +53,6 @@ private:
   const disco_kernel_psi &psi;
   const int64_t numBasis, storedRows, maxTaps;
   int32_t *offsets = nullptr, *cols = nullptr, *rows = nullptr;
-  int32_t *next = nullptr;
 };
 
 template <typename T> class PointSource final : public Source<T> {

@@ -72,23 +72,60 @@ static void loadRow(const void *src, T *dst, int64_t count) {
     dst[i] = T(Type::widen(from[i]));
 }
 
-/// Copies around the caches: what is written is not read soon. Only whole cache
-/// lines go that way: parts of one would each be a transaction with memory.
+/// Writes whole cache lines around the caches, by the widest stores there are:
+/// narrow ones reach half of the rate.
 template <typename T>
-static void streamRow(const T *from, T *to, int64_t count) {
-  int64_t i = 0;
+static void streamLines(const T *from, T *to, int64_t lines) {
 #if defined(__x86_64__)
-  constexpr int64_t lanes = 16 / sizeof(T);
-  constexpr int64_t line = 64 / sizeof(T);
-  for (; i < count && reinterpret_cast<uintptr_t>(to + i) % 64 != 0; ++i)
-    to[i] = from[i];
-  for (const int64_t end = i + (count - i) / line * line; i < end; i += lanes)
-    _mm_stream_si128(
-        reinterpret_cast<__m128i *>(to + i),
-        _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + i)));
+  for (int64_t bytes = lines * lineBytes, i = 0; i < bytes;
+       i += DISCO_VECTOR_BYTES) {
+    const char *src = reinterpret_cast<const char *>(from) + i;
+    char *dst = reinterpret_cast<char *>(to) + i;
+#if DISCO_VECTOR_BYTES == 64
+    _mm512_stream_si512(reinterpret_cast<__m512i *>(dst),
+                        _mm512_loadu_si512(src));
+#elif DISCO_VECTOR_BYTES == 32
+    _mm256_stream_si256(
+        reinterpret_cast<__m256i *>(dst),
+        _mm256_loadu_si256(reinterpret_cast<const __m256i *>(src)));
+#else
+    _mm_stream_si128(reinterpret_cast<__m128i *>(dst),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i *>(src)));
 #endif
-  for (; i < count; ++i)
-    to[i] = from[i];
+  }
+#else
+  __builtin_memcpy(to, from, size_t(lines * lineBytes));
+#endif
+}
+
+template <typename T> static void streamRows(const StreamRows<T> &rows) {
+  constexpr int64_t line = lineBytes / int64_t(sizeof(T));
+  for (int64_t row = 0; row < rows.rows; ++row) {
+    T *from = rows.sums + row * rows.sumsStride;
+    T *to = rows.out + row * rows.outStride;
+    int64_t count = rows.count;
+    const int64_t inLine =
+        int64_t(reinterpret_cast<uintptr_t>(to) % lineBytes / sizeof(T));
+    if (!rows.isFirst) { // what was kept
+      from -= inLine;
+      to -= inLine;
+      count += inLine;
+    } else if (inLine > 0) { // a line that begins in another row
+      const int64_t head = line - inLine < count ? line - inLine : count;
+      for (int64_t i = 0; i < head; ++i)
+        to[i] = from[i];
+      from += head;
+      to += head;
+      count -= head;
+    }
+    const int64_t lines = count / line, rest = count % line;
+    streamLines(from, to, lines);
+    from += lines * line;
+    to += lines * line;
+    T *kept = rows.isLast ? to : rows.sums + row * rows.sumsStride - rest;
+    for (int64_t i = 0; i < rest; ++i)
+      kept[i] = from[i];
+  }
 }
 
 /// Of float64 sums to a narrower type there is no use.
@@ -102,9 +139,6 @@ static void storeRow(const StoreRow<T> &row) {
     using Element = typename Type::Element;
     auto *out = static_cast<Element *>(row.out);
     const auto *residual = static_cast<const Element *>(row.residual);
-    if constexpr (__is_same(Element, T))
-      if (row.stream && row.outStride == 1)
-        return streamRow(row.sums, out, row.count);
     constexpr int64_t chunk = 256;
     T values[chunk];
     for (int64_t i0 = 0; i0 < row.count; i0 += chunk) {

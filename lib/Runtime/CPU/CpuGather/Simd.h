@@ -58,6 +58,16 @@ template <typename T> static inline void store(T *p, Vec<T> v) {
 }
 template <typename T> static inline Vec<T> splat(T s) { return s - Vec<T>{}; }
 
+/// A load that is used several times: without this the compiler may make it the
+/// memory operand of each use, and the load ports are what is scarce.
+template <typename T> static inline Vec<T> loadOnce(const T *p) {
+  Vec<T> v = load(p);
+#if defined(__x86_64__)
+  __asm__("" : "+v"(v));
+#endif
+  return v;
+}
+
 // a * b + c, rounded once where the instruction set can. Which one is fixed for
 // an instruction set, so that results do not depend on a lane's position.
 static inline Vec<float> fma(Vec<float> a, Vec<float> b, Vec<float> c) {

@@ -8,7 +8,7 @@
 //
 // contract_sum, and a conv with the weight first, sum K maps over the rings of
 // psi. A task takes some out-latitudes and channels, and runs over the rings
-// that they read, from north to south. Each ring is computed or copied once,
+// that they read, from north to south. Each ring is copied or computed once,
 //
 //   u[channel, k, longitude]  =  z[channel, k]  or  sum over c: w[c, k] x[c]
 //
@@ -17,16 +17,20 @@
 //   sums[row, channel] += taps of row in ring * u[channel]
 //
 // A row thus adds up its rings from north to south, and on each its arcs in
-// order, in whichever task it is. Ring and row are extended periodically, so
-// that no tap tests for the wrap:
+// order, in whichever task it is. Ring and row are extended periodically, as
+// far as the taps reach, so that no tap tests for the wrap:
 //
-//   u   [ -lattice/2 .. 0 | 0 .. lattice | one row's padding ]   per phase
+//   u   [ .. lattice/2 .. | 0 .. lattice | .. one row's padding .. ]  per phase
 //
-// One row alone needs a load of u for each multiplication. Rows 2i and 2i + 1
-// whose arcs on a ring overlap well are therefore added together, as two
-// features of the taps of both arcs, with values of zero where a row has no
-// tap. (A value that is not finite may so reach a point of the neighbouring
-// row.)
+// One row alone needs a load of u for each multiplication. Up to three rows
+// that follow each other among those that read a ring, and whose arcs on it
+// overlap well, are a *group*: a list of the taps of all their arcs, with
+// values of zero where a row has no tap. (A value that is not finite may so
+// reach a point of another row of the group.) Groups depend on psi alone.
+//
+// The lists of a ring are made once for all channels of a task. Some rings are
+// a *round*, so that what is copied of a channel is one long run; what does not
+// fit the thread's room for lists is a further round.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,12 +46,23 @@ namespace disco::cpu_gather {
 
 namespace {
 
-/// Bytes of a ring for all channels of a task, and of a task's sums.
-constexpr int64_t ringBytes = DISCO_CPU_GATHER_RING_BYTES, sumsBytes = 3 << 20;
+/// Bytes of a mixed ring for all channels of a task, and of a row's sums.
+constexpr int64_t ringBytes = DISCO_CPU_GATHER_RING_BYTES,
+                  rowBytes = DISCO_CPU_GATHER_ROW_BYTES;
+/// Bytes of the sums of a thread, if all rows of a task were in use at once.
+constexpr int64_t sumsBytes = 16 << 20;
+/// Longitudes that a round copies of each map of a channel, about.
+constexpr int64_t roundColumns = 720;
+/// Channels of a task at most: they share the lists of taps.
+constexpr int64_t maxBlock = DISCO_CPU_GATHER_ROW_CHANNELS;
+/// Tasks for each thread, at least, where there are rows enough.
+constexpr int64_t tasksPerThread = 8;
 /// Channels and longitudes of x that are mixed together.
 constexpr int64_t mixChannels = 256, mixColumns = 96;
-/// Taps times K that are applied together.
-constexpr int64_t listSize = 4096;
+/// Taps times K, and pieces of arcs, of a round.
+constexpr int64_t listSize = 32768, maxPieces = 96;
+/// Rows of a task, at least: its first and last rings are also read by others.
+constexpr int64_t minRows = 8;
 
 template <typename T> class SphereSum final : public Operation {
 public:
@@ -68,41 +83,69 @@ private:
     return roundUp(call.psi.nlon_in, kernels.panel);
   }
 
+  /// An arc as its ring sees it.
+  struct Reader {
+    int32_t row, arc;
+  };
+
+  /// Consecutive taps of the rows of a group.
+  struct Piece {
+    int32_t rows[maxGroup], numRows, first, count;
+  };
+
   /// A thread's buffers.
   struct Scratch {
-    T *ring = nullptr;  ///< u [block][K][stride][phaseSize]
+    T *ring = nullptr;  ///< u [block or rings of a round][K][stride][phaseSize]
     T *mixed = nullptr; ///< [block * K][nlonIn], stride > 1
     T *x = nullptr;     ///< panels of x
     T *row = nullptr;   ///< one ring of x
-    T *sums = nullptr;  ///< [latitudes][phases][block][padded]
-    T *values = nullptr;
+    T *sums = nullptr;  ///< [slot][block][padded]
+    T *values = nullptr, *arcValues = nullptr;
     int32_t *offsets = nullptr;
-    int64_t *next = nullptr; ///< [latitudes][phases]: the next arc
+    Piece *pieces = nullptr;
+    int32_t *slots = nullptr;     ///< of rows; -1: none
+    int32_t *freeSlots = nullptr; ///< a stack
+    int32_t *left = nullptr;      ///< arcs of a row that are to be added
+    // Of the present round:
+    int64_t numPieces = 0, used = 0;
+    int64_t firstLat = 0, endLat = 0;
+    int64_t lowest = 0, highest = 0; ///< columns of u that taps start from
+    int64_t numFree = 0;
   };
 
   /// What a task computes.
   struct Task {
     int64_t batch, group, firstChannel, count; ///< channels in the group
-    int64_t firstLat, numLats;
+    int64_t firstRow, numRows;
     Scratch *scratch;
+
+    bool has(int64_t row) const {
+      return row >= firstRow && row < firstRow + numRows;
+    }
   };
 
+  void indexReaders();
   void computeTask(int64_t task, Scratch &scratch);
   void addRing(const Task &task, int64_t lat);
-  void addRow(const Task &task, int64_t row, int64_t lat);
-  bool addPair(const Task &task, int64_t row, int64_t lat);
-  /// The only arc of a row on the ring; null if it has none, or several.
-  bool onlyArc(const Task &task, int64_t row, int64_t lat, Arc &arc) const;
-  void addArc(const Task &task, const Arc &arc, T *sums);
-  void addBoth(const Task &task, const Arc &first, const Arc &second,
-               int64_t start, int64_t length, T *sums);
-  void writeOffsets(int64_t start, int64_t count, int32_t *offsets) const;
+  int64_t groupAt(const Reader *begin, const Reader *end, int64_t &start,
+                  int64_t &length) const;
+  void addGroup(const Task &task, int64_t lat, const Reader *group,
+                int64_t size, int64_t start, int64_t length);
+  void addRound(const Task &task, int64_t nextLat);
+  void addPieces(const Task &task, int64_t channel, const T *ring,
+                 Ahead &ahead);
+  void finishRows(const Task &task, int64_t firstLat, int64_t endLat);
+  T *sumsOf(const Task &task, int64_t row);
+  int64_t shiftOf(const Arc &from, const Arc &to) const;
+  void writeOffsets(Scratch &s, int64_t start, int64_t count) const;
   void loadValues(const Arc &arc, int64_t first, int64_t count, T *to) const;
-  void loadRing(const Task &task, int64_t lat);
   void mixRing(const Task &task, int64_t lat);
-  void copyRing(const Task &task, int64_t lat);
-  void extend(T *map) const;
-  void storeRows(const Task &task);
+  const char *mapOf(const Task &task, int64_t channel, int64_t k,
+                    int64_t lat) const;
+  void copyRings(const Task &task, int64_t channel);
+  Ahead ringsAhead(const Task &task, int64_t lat, int64_t channel) const;
+  void extend(const Scratch &s, T *map) const;
+  void storeRow(const Task &task, int64_t row, const T *sums);
 
   const Problem &problem;
   const disco_kernel_call &call;
@@ -110,52 +153,61 @@ private:
   const SphereTables tables;
   const int64_t lattice, padded, phaseSize, mapSize;
   int64_t block = 1, blocks = 1; ///< channels of a task; tasks of a group
-  int64_t latBlock = 1, chunks = 1;
+  int64_t rowChunk = 1, chunks = 1;
+  int64_t roundRings = 1;
   T *weight = nullptr;
   Scratch *scratches = nullptr;
   int64_t *cost = nullptr;
   int32_t *order = nullptr;
+  int64_t *firstReader = nullptr; ///< of each ring
+  Reader *readers = nullptr;      ///< by ring, then by row and arc
 };
 
 template <typename T> void SphereSum<T>::layout(Arena &arena) {
   const disco_kernel_psi &psi = call.psi;
-  const int64_t numBasis = problem.numBasis, phases = problem.phases;
-  const int64_t bytes = channelSize() * int64_t(sizeof(T));
-  // Each block of channels reads all of the group's x again: many of them
-  // deserve a larger one.
-  const int64_t room = problem.groupIn >= DISCO_CPU_GATHER_WIDE_MIX && mixes()
-                           ? 4 * ringBytes
-                           : ringBytes;
-  block =
-      problem.channelBlock ? problem.channelBlock : greater(room / bytes, 1);
+  const int64_t numBasis = problem.numBasis;
+  const int64_t size = sizeof(T);
+  // Each block of channels of a mix reads all of the group's x again: many of
+  // them deserve a larger one.
+  const int64_t room =
+      problem.groupIn >= DISCO_CPU_GATHER_WIDE_MIX ? 4 * ringBytes : ringBytes;
+  const int64_t fit = mixes() ? room / (channelSize() * size)
+                              : lesser(rowBytes / (padded * size), maxBlock);
+  block = problem.channelBlock ? problem.channelBlock : fit;
   block = greater(lesser(block, problem.groupOut), 1);
   blocks = divideUp(problem.groupOut, block);
   const int64_t tasks = greater(problem.batch * problem.groups * blocks, 1);
-  chunks = greater(
-      divideUp(4 * problem.numThreads, tasks),
-      divideUp(psi.nlat_out * phases * block * padded * int64_t(sizeof(T)),
-               sumsBytes));
-  // Even, so that which rows are pairs does not depend on it.
-  latBlock = roundUp(greater(divideUp(psi.nlat_out, chunks), 1), 2);
-  chunks = divideUp(psi.nlat_out, latBlock);
+  chunks = greater(divideUp(tasksPerThread * problem.numThreads, tasks),
+                   divideUp(tables.numRows * block * padded * size, sumsBytes));
+  rowChunk = greater(divideUp(tables.numRows, chunks), minRows);
+  chunks = divideUp(tables.numRows, rowChunk);
   cost = arena.take<int64_t>(chunks);
   order = arena.take<int32_t>(chunks);
+  firstReader = arena.take<int64_t>(psi.nlat_in + 1);
+  readers = arena.take<Reader>(psi.num_arcs);
   scratches = arena.take<Scratch>(problem.numThreads);
   if (mixes())
     weight = arena.take<T>(problem.outChannels * problem.groupIn * numBasis);
+  if (!mixes())
+    roundRings = greater(roundColumns / psi.nlon_in, 1);
+  const int64_t list = greater(listSize, numBasis);
   for (int i = 0; i < problem.numThreads; ++i) {
     Scratch s;
-    s.ring = arena.take<T>(block * channelSize());
-    if (problem.stride > 1)
+    s.ring = arena.take<T>((mixes() ? block : roundRings) * channelSize());
+    if (mixes() && problem.stride > 1)
       s.mixed = arena.take<T>(block * numBasis * ringPanels());
     if (mixes())
       s.x = arena.take<T>(lesser(mixChannels, problem.groupIn) *
                           roundUp(mixColumns, kernels.panel));
     s.row = arena.take<T>(greater(ringPanels(), mixColumns));
-    s.sums = arena.take<T>(latBlock * phases * block * padded);
-    s.values = arena.take<T>(4 * greater(listSize, numBasis));
-    s.offsets = arena.take<int32_t>(greater(listSize, numBasis));
-    s.next = arena.take<int64_t>(latBlock * phases);
+    s.sums = arena.take<T>(rowChunk * block * padded);
+    s.values = arena.take<T>(maxGroup * list);
+    s.arcValues = arena.take<T>(maxGroup * list);
+    s.offsets = arena.take<int32_t>(list);
+    s.pieces = arena.take<Piece>(maxPieces);
+    s.slots = arena.take<int32_t>(rowChunk);
+    s.freeSlots = arena.take<int32_t>(rowChunk);
+    s.left = arena.take<int32_t>(rowChunk);
     if (scratches)
       new (scratches + i) Scratch(s);
   }
@@ -173,11 +225,11 @@ template <typename T> void SphereSum<T>::run() {
                            problem.numBasis);
         });
   }
+  indexReaders();
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     cost[chunk] = 0;
-    const int64_t end =
-        lesser((chunk + 1) * latBlock, call.psi.nlat_out) * problem.phases;
-    for (int64_t row = chunk * latBlock * problem.phases; row < end; ++row)
+    const int64_t end = lesser((chunk + 1) * rowChunk, tables.numRows);
+    for (int64_t row = chunk * rowChunk; row < end; ++row)
       cost[chunk] += tables.tapsOfRow(row);
   }
   orderByCost(cost, order, chunks);
@@ -186,117 +238,196 @@ template <typename T> void SphereSum<T>::run() {
       [&](int64_t task, int thread) { computeTask(task, scratches[thread]); });
 }
 
+/// Sorts the arcs by ring.
+template <typename T> void SphereSum<T>::indexReaders() {
+  const int64_t numRings = call.psi.nlat_in;
+  std::fill_n(firstReader, numRings + 1, int64_t(0));
+  for (int64_t a = 0; a < call.psi.num_arcs; ++a)
+    ++firstReader[tables.arc(a).lat + 1];
+  for (int64_t lat = 0; lat < numRings; ++lat)
+    firstReader[lat + 1] += firstReader[lat];
+  for (int64_t row = 0; row < tables.numRows; ++row)
+    for (int64_t a = tables.firstArc(row); a < tables.firstArc(row + 1); ++a)
+      readers[firstReader[tables.arc(a).lat]++] = {static_cast<int32_t>(row),
+                                                   static_cast<int32_t>(a)};
+  // Each is now where the next should be.
+  for (int64_t lat = numRings; lat > 0; --lat)
+    firstReader[lat] = firstReader[lat - 1];
+  firstReader[0] = 0;
+}
+
 template <typename T>
 void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
   const int64_t perChunk = problem.batch * problem.groups * blocks;
   Task task;
-  task.firstLat = order[number / perChunk] * latBlock;
-  task.numLats = lesser(latBlock, call.psi.nlat_out - task.firstLat);
+  task.firstRow = order[number / perChunk] * rowChunk;
+  task.numRows = lesser(rowChunk, tables.numRows - task.firstRow);
   task.firstChannel = number % blocks * block;
   task.count = lesser(block, problem.groupOut - task.firstChannel);
   task.group = number / blocks % problem.groups;
   task.batch = number / blocks / problem.groups % problem.batch;
   task.scratch = &scratch;
-  const int64_t rows = task.numLats * problem.phases;
-  const int64_t firstRow = task.firstLat * problem.phases;
-  std::fill_n(scratch.sums, rows * block * padded, T(0));
+  scratch.numFree = task.numRows;
   int64_t firstRing = call.psi.nlat_in, endRing = 0;
-  for (int64_t row = 0; row < rows; ++row) {
-    const int64_t begin = tables.firstArc(firstRow + row);
-    const int64_t end = tables.firstArc(firstRow + row + 1);
-    scratch.next[row] = begin;
+  for (int64_t row = 0; row < task.numRows; ++row) {
+    const int64_t begin = tables.firstArc(task.firstRow + row);
+    const int64_t end = tables.firstArc(task.firstRow + row + 1);
+    scratch.slots[row] = -1;
+    scratch.freeSlots[row] = static_cast<int32_t>(task.numRows - 1 - row);
+    scratch.left[row] = static_cast<int32_t>(end - begin);
     if (begin < end) {
       firstRing = lesser(firstRing, tables.arc(begin).lat);
       endRing = greater(endRing, tables.arc(end - 1).lat + 1);
     }
   }
-  for (int64_t lat = firstRing; lat < endRing; ++lat)
+  scratch.numPieces = scratch.used = 0;
+  scratch.firstLat = firstRing;
+  int64_t unfinished = firstRing;
+  for (int64_t lat = firstRing; lat < endRing; ++lat) {
+    if (mixes() || lat - scratch.firstLat >= roundRings) {
+      addRound(task, lat);
+      finishRows(task, unfinished, lat);
+      unfinished = lat;
+    }
     addRing(task, lat);
-  storeRows(task);
+  }
+  addRound(task, endRing);
+  finishRows(task, unfinished, endRing);
+  for (int64_t row = task.firstRow; row < task.firstRow + task.numRows; ++row)
+    if (tables.firstArc(row) == tables.firstArc(row + 1))
+      storeRow(task, row, sumsOf(task, row));
 }
 
-/// Adds a ring to all rows that read it.
+/// The sums of a row, from zero on when it is asked for first. Rows come and go
+/// with the rings, so that few slots, which stay in the cache, serve them all.
+template <typename T> T *SphereSum<T>::sumsOf(const Task &task, int64_t row) {
+  Scratch &s = *task.scratch;
+  int32_t &slot = s.slots[row - task.firstRow];
+  const int64_t size = block * padded;
+  if (slot < 0) {
+    slot = s.freeSlots[--s.numFree];
+    std::fill_n(s.sums + slot * size, size, T(0));
+  }
+  return s.sums + slot * size;
+}
+
+/// Where an arc starts, seen from the start of another; the nearer way round.
+template <typename T>
+int64_t SphereSum<T>::shiftOf(const Arc &from, const Arc &to) const {
+  const int64_t nlon = call.psi.nlon_in;
+  const int64_t shift = (to.lonStart - from.lonStart + nlon) % nlon;
+  return shift > nlon / 2 ? shift - nlon : shift;
+}
+
+/// The number of readers from `begin` on that are added together. Their taps
+/// are `length` from `start` on, seen from the first arc's start.
+template <typename T>
+int64_t SphereSum<T>::groupAt(const Reader *begin, const Reader *end,
+                              int64_t &start, int64_t &length) const {
+  // The cost of a tap by the number of rows.
+  static constexpr int64_t tapCost[maxGroup] = {8, 10, 15};
+  const Arc first = tables.arc(begin->arc);
+  start = 0;
+  length = first.length;
+  int64_t size = 1, low = 0, high = first.length;
+  int64_t apart = tapCost[0] * first.length;
+  for (int64_t i = 1; i < maxGroup && begin + i < end; ++i) {
+    // A row with several arcs on the ring adds them one by one.
+    const bool isOnly =
+        begin + i + 1 >= end || begin[i + 1].row != begin[i].row;
+    if (!isOnly || begin[i].row == begin[i - 1].row)
+      break;
+    const Arc arc = tables.arc(begin[i].arc);
+    const int64_t shift = shiftOf(first, arc);
+    low = lesser(low, shift);
+    high = greater(high, shift + arc.length);
+    apart += tapCost[0] * arc.length;
+    if (tapCost[i] * (high - low) < apart) {
+      size = i + 1;
+      start = low;
+      length = high - low;
+      apart = tapCost[i] * length;
+    }
+  }
+  return size;
+}
+
+/// Lists a ring for all rows of the task that read it.
 template <typename T>
 void SphereSum<T>::addRing(const Task &task, int64_t lat) {
-  const int64_t rows = task.numLats * problem.phases;
-  const int64_t firstRow = task.firstLat * problem.phases;
-  const auto reads = [&](int64_t row) {
-    const int64_t a = task.scratch->next[row];
-    return a < tables.firstArc(firstRow + row + 1) && tables.arc(a).lat == lat;
-  };
-  bool isLoaded = false;
-  for (int64_t row = 0; row < rows; ++row) {
-    if (!reads(row))
-      continue;
-    if (!isLoaded)
-      loadRing(task, lat);
-    isLoaded = true;
-    if (row % 2 == 0 && row + 1 < rows && addPair(task, row, lat))
-      ++row;
-    else
-      addRow(task, row, lat);
+  const Reader *end = readers + firstReader[lat + 1];
+  bool isMixed = !mixes();
+  for (const Reader *reader = readers + firstReader[lat]; reader < end;) {
+    int64_t start, length;
+    const int64_t size = groupAt(reader, end, start, length);
+    bool isOurs = false;
+    for (int64_t i = 0; i < size; ++i)
+      isOurs |= task.has(reader[i].row);
+    if (isOurs) {
+      if (!isMixed)
+        mixRing(task, lat);
+      isMixed = true;
+      addGroup(task, lat, reader, size, start, length);
+    }
+    reader += size;
   }
 }
 
+/// Appends the group's taps to the lists; rounds that are full are added.
 template <typename T>
-void SphereSum<T>::addRow(const Task &task, int64_t row, int64_t lat) {
-  const int64_t end = tables.firstArc(task.firstLat * problem.phases + row + 1);
-  for (int64_t &a = task.scratch->next[row]; a < end; ++a) {
-    const Arc arc = tables.arc(a);
-    if (arc.lat != lat)
-      return;
-    addArc(task, arc, task.scratch->sums + row * block * padded);
+void SphereSum<T>::addGroup(const Task &task, int64_t lat, const Reader *group,
+                            int64_t size, int64_t start, int64_t length) {
+  Scratch &s = *task.scratch;
+  const int64_t numBasis = problem.numBasis;
+  const int64_t capacity = greater(listSize / numBasis, 1);
+  const Arc first = tables.arc(group->arc);
+  for (int64_t from = 0; from < length;) {
+    if (s.used == capacity || s.numPieces == maxPieces)
+      addRound(task, lat);
+    if (s.numPieces == 0)
+      s.firstLat = lat;
+    s.endLat = lat + 1;
+    const int64_t count = lesser(length - from, capacity - s.used);
+    Piece &piece = s.pieces[s.numPieces++];
+    piece.numRows = 0;
+    piece.first = static_cast<int32_t>(s.used * numBasis);
+    piece.count = static_cast<int32_t>(count * numBasis);
+    for (int64_t i = 0; i < size; ++i) {
+      if (!task.has(group[i].row))
+        continue;
+      const Arc arc = tables.arc(group[i].arc);
+      loadValues(arc, start + from - shiftOf(first, arc), count,
+                 s.arcValues + piece.numRows * piece.count);
+      piece.rows[piece.numRows++] = group[i].row;
+    }
+    T *to = s.values + maxGroup * piece.first;
+    for (int64_t t = 0; t < piece.count; ++t)
+      for (int64_t i = 0; i < piece.numRows; ++i)
+        *to++ = s.arcValues[i * piece.count + t];
+    writeOffsets(s, first.lonStart + start + from, count);
+    s.used += count;
+    from += count;
   }
 }
 
+/// Appends where the taps of longitudes [start, start + count) find their
+/// columns, for each k.
 template <typename T>
-bool SphereSum<T>::onlyArc(const Task &task, int64_t row, int64_t lat,
-                           Arc &arc) const {
-  const int64_t a = task.scratch->next[row];
-  const int64_t end = tables.firstArc(task.firstLat * problem.phases + row + 1);
-  if (a >= end || (arc = tables.arc(a)).lat != lat)
-    return false;
-  return a + 1 >= end || tables.arc(a + 1).lat != lat;
-}
-
-/// Adds the ring to rows `row` and `row` + 1 where that is worth it.
-template <typename T>
-bool SphereSum<T>::addPair(const Task &task, int64_t row, int64_t lat) {
-  Arc arcs[2];
-  if (!onlyArc(task, row, lat, arcs[0]) ||
-      !onlyArc(task, row + 1, lat, arcs[1]))
-    return false;
-  // Where the second arc starts, seen from the first; the nearer way round.
-  const int64_t nlon = call.psi.nlon_in;
-  int64_t shift = (arcs[1].lonStart - arcs[0].lonStart + nlon) % nlon;
-  if (shift > nlon / 2)
-    shift -= nlon;
-  const int64_t start = lesser(0, shift);
-  const int64_t length =
-      greater(arcs[0].length, shift + arcs[1].length) - start;
-  // A tap of two rows costs 1.4 times that of one.
-  if (10 * length > 7 * (arcs[0].length + arcs[1].length))
-    return false;
-  addBoth(task, arcs[0], arcs[1], start, length,
-          task.scratch->sums + row * block * padded);
-  ++task.scratch->next[row];
-  ++task.scratch->next[row + 1];
-  return true;
-}
-
-/// Where the taps of longitudes [start, start + count) find their columns, for
-/// each k.
-template <typename T>
-void SphereSum<T>::writeOffsets(int64_t start, int64_t count,
-                                int32_t *offsets) const {
+void SphereSum<T>::writeOffsets(Scratch &s, int64_t start,
+                                int64_t count) const {
   const int64_t stride = problem.stride, numBasis = problem.numBasis;
   const int64_t lon =
       (start % call.psi.nlon_in + call.psi.nlon_in) % call.psi.nlon_in;
+  int32_t *offsets = s.offsets + s.used * numBasis;
+  const int64_t slot = mixes() ? 0 : s.endLat - 1 - s.firstLat;
   int64_t phase = lon % stride, at = lon / stride;
   for (int64_t u = 0; u < count; ++u) {
     // Near the start of the ring at either end of it.
     const int64_t from = at >= lattice - lattice / 2 ? at - lattice : at;
-    const int64_t base = phase * phaseSize + lattice / 2 + from;
+    s.lowest = lesser(s.lowest, from);
+    s.highest = greater(s.highest, from);
+    const int64_t base =
+        slot * channelSize() + phase * phaseSize + lattice / 2 + from;
     for (int64_t k = 0; k < numBasis; ++k)
       *offsets++ = static_cast<int32_t>(base + k * mapSize);
     if (++phase == stride) {
@@ -323,92 +454,124 @@ void SphereSum<T>::loadValues(const Arc &arc, int64_t first, int64_t count,
         to + (begin - first) * numBasis, (end - begin) * numBasis);
 }
 
+/// Adds the lists to the sums of all channels, and empties them.
 template <typename T>
-void SphereSum<T>::addArc(const Task &task, const Arc &arc, T *sums) {
+void SphereSum<T>::addRound(const Task &task, int64_t nextLat) {
   Scratch &s = *task.scratch;
-  const int64_t numBasis = problem.numBasis;
-  const int64_t step = greater(listSize / numBasis, 1);
-  for (int64_t first = 0; first < arc.length; first += step) {
-    const int64_t count = lesser(step, arc.length - first);
-    writeOffsets(arc.lonStart + first, count, s.offsets);
-    loadValues(arc, first, count, s.values);
-    const TapList<T> taps{count * numBasis, 1, s.offsets, s.values};
-    for (int64_t i = 0; i < task.count; ++i)
-      kernels.expand(taps, s.ring + i * channelSize(), padded / kernels.lanes,
-                     {sums + i * padded, kernels.panel, 0}, true);
-  }
-}
-
-/// The taps from `start`, seen from the first arc's start, for both arcs.
-template <typename T>
-void SphereSum<T>::addBoth(const Task &task, const Arc &first,
-                           const Arc &second, int64_t start, int64_t length,
-                           T *sums) {
-  Scratch &s = *task.scratch;
-  const int64_t numBasis = problem.numBasis, nlon = call.psi.nlon_in;
-  const int64_t step = greater(listSize / numBasis, 1);
-  int64_t shift = (second.lonStart - first.lonStart + nlon) % nlon;
-  if (shift > nlon / 2)
-    shift -= nlon;
-  T *both = s.values, *one = s.values + 2 * step * numBasis;
-  T *other = one + step * numBasis;
-  for (int64_t from = 0; from < length; from += step) {
-    const int64_t count = lesser(step, length - from);
-    writeOffsets(first.lonStart + start + from, count, s.offsets);
-    loadValues(first, start + from, count, one);
-    loadValues(second, start + from - shift, count, other);
-    for (int64_t i = 0; i < count * numBasis; ++i) {
-      both[2 * i] = one[i];
-      both[2 * i + 1] = other[i];
+  const int64_t rings = mixes() ? 1 : s.endLat - s.firstLat;
+  for (int64_t i = 0; s.numPieces > 0 && i < task.count; ++i) {
+    T *ring = s.ring;
+    Ahead ahead; // what is copied next
+    if (mixes()) {
+      ring += i * channelSize();
+    } else {
+      copyRings(task, i);
+      ahead = i + 1 < task.count ? ringsAhead(task, s.firstLat, i + 1)
+                                 : ringsAhead(task, nextLat, 0);
     }
-    const TapList<T> taps{count * numBasis, 2, s.offsets, both};
-    for (int64_t i = 0; i < task.count; ++i)
-      kernels.expand(taps, s.ring + i * channelSize(), padded / kernels.lanes,
-                     {sums + i * padded, kernels.panel, block * padded}, true);
+    for (int64_t map = 0; map < rings * problem.numBasis; ++map)
+      extend(s, ring + map * mapSize);
+    addPieces(task, i, ring, ahead);
+  }
+  s.numPieces = s.used = 0;
+  s.lowest = s.highest = 0;
+  s.firstLat = nextLat;
+}
+
+template <typename T>
+void SphereSum<T>::addPieces(const Task &task, int64_t channel, const T *ring,
+                             Ahead &ahead) {
+  Scratch &s = *task.scratch;
+  for (int64_t i = 0; i < s.numPieces; ++i) {
+    const Piece &piece = s.pieces[i];
+    T *rows[maxGroup] = {};
+    for (int64_t r = 0; r < piece.numRows; ++r)
+      rows[r] = sumsOf(task, piece.rows[r]) + channel * padded;
+    kernels.add({piece.count, piece.numRows, s.offsets + piece.first,
+                 s.values + maxGroup * piece.first},
+                ring, padded / kernels.lanes, rows, ahead);
   }
 }
 
-/// The lattice repeats on both sides of what was loaded.
-template <typename T> void SphereSum<T>::extend(T *map) const {
+/// Stores the rows that have no arc beyond these rings.
+template <typename T>
+void SphereSum<T>::finishRows(const Task &task, int64_t firstLat,
+                              int64_t endLat) {
+  Scratch &s = *task.scratch;
+  if (firstLat >= endLat)
+    return;
+  const Reader *end = readers + firstReader[endLat];
+  for (const Reader *reader = readers + firstReader[firstLat]; reader < end;
+       ++reader) {
+    if (!task.has(reader->row))
+      continue;
+    const int64_t row = reader->row - task.firstRow;
+    if (--s.left[row] > 0)
+      continue;
+    storeRow(task, reader->row, sumsOf(task, reader->row));
+    s.freeSlots[s.numFree++] = s.slots[row];
+  }
+}
+
+/// The lattice repeats on both sides of what was loaded, as far as it is read.
+template <typename T>
+void SphereSum<T>::extend(const Scratch &s, T *map) const {
   for (int64_t phase = 0; phase < problem.stride; ++phase) {
     T *first = map + phase * phaseSize + lattice / 2;
-    std::copy_n(first + lattice - lattice / 2, lattice / 2,
-                first - lattice / 2);
-    const int64_t end = phaseSize - lattice / 2;
+    std::copy_n(first + lattice + s.lowest, -s.lowest, first + s.lowest);
+    const int64_t end = lesser(s.highest + padded, phaseSize - lattice / 2);
     for (int64_t i = lattice; i < end; i += lattice)
       std::copy_n(first, lesser(lattice, end - i), first + i);
   }
 }
 
 template <typename T>
-void SphereSum<T>::loadRing(const Task &task, int64_t lat) {
-  if (mixes())
-    mixRing(task, lat);
-  else
-    copyRing(task, lat);
-  for (int64_t map = 0; map < task.count * problem.numBasis; ++map)
-    extend(task.scratch->ring + map * mapSize);
+const char *SphereSum<T>::mapOf(const Task &task, int64_t channel, int64_t k,
+                                int64_t lat) const {
+  const int64_t c = task.batch * problem.channels + task.firstChannel + channel;
+  return advance(call.x,
+                 (c * problem.numBasis + k) * problem.numIn +
+                     lat * call.psi.nlon_in,
+                 problem.elementSize);
+}
+
+/// What copyRings is to copy in a round from `lat` on, spread over the blocks
+/// of columns of this one.
+template <typename T>
+Ahead SphereSum<T>::ringsAhead(const Task &task, int64_t lat,
+                               int64_t channel) const {
+  const Scratch &s = *task.scratch;
+  const int64_t rings = lesser(roundRings, call.psi.nlat_in - lat);
+  Ahead ahead;
+  ahead.run = mapOf(task, channel, 0, lat);
+  ahead.runs = rings > 0 ? problem.numBasis : 0;
+  ahead.runStride = problem.numIn * problem.elementSize;
+  ahead.runBytes = rings * call.psi.nlon_in * problem.elementSize;
+  const int64_t lines = ahead.runs * divideUp(ahead.runBytes, lineBytes);
+  int64_t steps = 0;
+  for (int64_t i = 0; i < s.numPieces; ++i)
+    steps += divideUp(padded / kernels.lanes,
+                      kernels.addVectors[s.pieces[i].numRows - 1]);
+  ahead.linesPerStep = lesser(divideUp(lines, steps), 8);
+  return ahead;
 }
 
 template <typename T>
-void SphereSum<T>::copyRing(const Task &task, int64_t lat) {
+void SphereSum<T>::copyRings(const Task &task, int64_t channel) {
   Scratch &s = *task.scratch;
   const int64_t nlon = call.psi.nlon_in;
-  const int64_t channel = task.batch * problem.channels + task.firstChannel;
-  for (int64_t map = 0; map < task.count * problem.numBasis; ++map) {
-    const char *ring = advance(
-        call.x, (channel * problem.numBasis + map) * problem.numIn + lat * nlon,
-        problem.elementSize);
-    T *to = s.ring + map * mapSize + lattice / 2;
-    prefetch(ring + 3 * problem.numIn * problem.elementSize,
-             nlon * problem.elementSize);
-    if (problem.stride == 1) {
-      kernels.load[call.dtype](ring, to, nlon);
-    } else {
-      kernels.load[call.dtype](ring, s.row, nlon);
-      kernels.deinterleave(s.row, to, nlon, problem.stride, phaseSize);
+  for (int64_t k = 0; k < problem.numBasis; ++k)
+    for (int64_t lat = s.firstLat; lat < s.endLat; ++lat) {
+      const char *ring = mapOf(task, channel, k, lat);
+      T *to = s.ring + (lat - s.firstLat) * channelSize() + k * mapSize +
+              lattice / 2;
+      if (problem.stride == 1) {
+        kernels.load[call.dtype](ring, to, nlon);
+      } else {
+        kernels.load[call.dtype](ring, s.row, nlon);
+        kernels.deinterleave(s.row, to, nlon, problem.stride, phaseSize);
+      }
     }
-  }
 }
 
 template <typename T>
@@ -462,26 +625,24 @@ void SphereSum<T>::mixRing(const Task &task, int64_t lat) {
                            problem.stride, phaseSize);
 }
 
-template <typename T> void SphereSum<T>::storeRows(const Task &task) {
+template <typename T>
+void SphereSum<T>::storeRow(const Task &task, int64_t row, const T *sums) {
   StoreRow<T> out;
   out.count = lattice;
   out.outStride = problem.phases;
   out.activation = call.activation;
-  for (int64_t row = 0; row < task.numLats * problem.phases; ++row)
-    for (int64_t i = 0; i < task.count; ++i) {
-      const int64_t o = task.group * problem.groupOut + task.firstChannel + i;
-      const int64_t element =
-          (task.batch * problem.outChannels + o) * problem.numOut +
-          (task.firstLat + row / problem.phases) * call.psi.nlon_out +
-          row % problem.phases;
-      out.sums = task.scratch->sums + (row * block + i) * padded;
-      out.out =
-          const_cast<char *>(advance(call.y, element, problem.elementSize));
-      if (call.has_residual)
-        out.residual = advance(call.residual, element, problem.elementSize);
-      out.bias = biasOf<T>(call, o);
-      kernels.store[call.dtype](out);
-    }
+  for (int64_t i = 0; i < task.count; ++i) {
+    const int64_t o = task.group * problem.groupOut + task.firstChannel + i;
+    const int64_t element =
+        (task.batch * problem.outChannels + o) * problem.numOut +
+        row / problem.phases * call.psi.nlon_out + row % problem.phases;
+    out.sums = sums + i * padded;
+    out.out = const_cast<char *>(advance(call.y, element, problem.elementSize));
+    if (call.has_residual)
+      out.residual = advance(call.residual, element, problem.elementSize);
+    out.bias = biasOf<T>(call, o);
+    kernels.store[call.dtype](out);
+  }
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../FamilyLowering.h"
 #include "../LoopEmitter.h"
 #include "disco/Transforms/Passes.h"
 
@@ -56,11 +57,13 @@ static SmallVector<Value> lowerWeightGrad(ConvWeightGradOp op,
 
 /// What the loops can run, or an error at the op.
 static LogicalResult checkPlan(ContractionOpInterface op) {
-  if (!op.getStorageAttr())
+  if (failed(checkMaterialised(op)))
+    return failure();
+  if (op.getStorageAttr().getForm() == StorageForm::arcs &&
+      op.getStorageAttr().getAdjoint())
     return op->emitOpError()
-           << "expected psi to be the tensors of a storage, but got "
-           << op.getPsiMutable().getAsOperandRange().front().getType()
-           << ": run disco-materialize-filters first";
+           << "expected arcs to describe the operator itself, "
+              "but got its adjoint";
   auto plan = op->getAttrOfType<PlanAttr>("plan");
   if (plan &&
       (plan.getFamily() != "loops" || plan.getProvider() != Provider::codegen))
@@ -90,6 +93,11 @@ static SmallVector<Value> lower(OpBuilder &builder, ContractionOpInterface op) {
       });
 }
 
+namespace mlir::disco::lowerings {
+extern const FamilyLowering loops;
+const FamilyLowering loops = {Provider::codegen, checkPlan, lower};
+} // namespace mlir::disco::lowerings
+
 namespace {
 struct LowerToLoopsPass
     : public mlir::disco::impl::LowerToLoopsPassBase<LowerToLoopsPass> {
@@ -99,18 +107,8 @@ struct LowerToLoopsPass
     for (ContractionOpInterface op : ops)
       if (failed(checkPlan(op)))
         return signalPassFailure();
-    for (ContractionOpInterface op : ops) {
-      OpBuilder builder(op);
-      SmallVector<Value> results = lower(builder, op);
-      // A static batch of the operands may be a dynamic one of the result.
-      for (auto [old, value] : llvm::zip_equal(op->getResults(), results)) {
-        if (value.getType() != old.getType())
-          value = tensor::CastOp::create(builder, op.getLoc(), old.getType(),
-                                         value);
-        old.replaceAllUsesWith(value);
-      }
-      op->erase();
-    }
+    replaceByLowering(ops,
+                      [](ContractionOpInterface) { return &lowerings::loops; });
     numLowered += ops.size();
   }
 };
