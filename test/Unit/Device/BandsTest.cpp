@@ -1,4 +1,4 @@
-//===- ToeplitzBandsTest.cpp - psi packed for the tensor cores ------------===//
+//===- BandsTest.cpp - psi packed for the tensor cores --------------------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,9 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CpuGatherTestUtil.h"
-
 #include "../../../lib/Runtime/CUDA/ToeplitzWgmma/Bands.h"
+#include "../Runtime/CpuGatherTestUtil.h"
 
 #include <cmath>
 #include <cstring>
