@@ -63,7 +63,7 @@ public:
 
 private:
   /// Multiply-adds that a check may take.
-  static constexpr double budget = 1e9;
+  static constexpr double budget = 2e8;
 
   double narrow(double value) const { return roundTo(dtype, value); }
 

@@ -77,7 +77,7 @@ static double copyRate(int threads, Clock clock) {
     from[i].assign(size, 1);
     to[i].assign(size, 2);
   }
-  return best(5, [&] {
+  return best(15, [&] {
     const double seconds = timeThreads(threads, clock, [&](int i) {
       std::memcpy(to[i].data(), from[i].data(), size);
     });
@@ -132,7 +132,7 @@ static double runFma(const std::string &isa, bool isDouble, int64_t steps) {
 static double fmaRate(const std::string &isa, bool isDouble, int threads,
                       Clock clock) {
   constexpr int64_t steps = 3000000;
-  return best(5, [&] {
+  return best(15, [&] {
     std::vector<double> flop(static_cast<size_t>(threads));
     const double seconds = timeThreads(
         threads, clock, [&](int i) { flop[i] = runFma(isa, isDouble, steps); });
@@ -171,7 +171,7 @@ static double gemmRate(bool isDouble, int threads, Clock clock) {
   call.x = x->bytes.data();
   call.y = y->bytes.data();
   call.weight = w->bytes.data();
-  return best(5, [&] {
+  return best(15, [&] {
     const auto now = [&] {
       return clock == Clock::cpu ? processCpuMs() / threads : wallMs();
     };

@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 namespace disco::bench {
 
@@ -107,10 +109,29 @@ static Status runTimed(const KernelFamily &family,
   return {};
 }
 
+/// A number of bytes in /proc/self/status.
+static std::optional<uint64_t> statusBytes(const std::string &name) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind(name, 0) == 0)
+      return std::strtoull(line.c_str() + name.size(), nullptr, 10) * 1024;
+  return std::nullopt;
+}
+
+/// Sets the peak of resident memory to what is resident now, and returns that.
+static std::optional<uint64_t> resetPeak() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << '5' << std::flush;
+  if (!file)
+    return std::nullopt;
+  return statusBytes("VmRSS:");
+}
+
 static Status runAll(const KernelFamily &family, const disco_kernel_call &call,
                      int warmUps, int repeats, Measurement &result) {
   if (family.workspaceBytes(&call, &result.workspace) != DISCO_OK)
     return Error{disco_last_error()};
+  const std::optional<uint64_t> before = resetPeak();
   const AlignedMemory workspace(result.workspace);
   if (result.workspace > 0 && !workspace.get())
     return Error{"expected " + std::to_string(result.workspace) +
@@ -121,6 +142,10 @@ static Status runAll(const KernelFamily &family, const disco_kernel_call &call,
     if (Status s = runTimed(family, call, workspace, result.times); !s)
       return s;
   }
+  if (before)
+    if (const std::optional<uint64_t> peak = statusBytes("VmHWM:"))
+      result.extraMemory =
+          std::max(result.workspace, *peak - std::min(*peak, *before));
   std::sort(result.times.wall.begin(), result.times.wall.end());
   std::sort(result.times.cpu.begin(), result.times.cpu.end());
   return {};
@@ -173,15 +198,10 @@ Result<Measurement> measure(const KernelFamily &family, const NamedLayer &layer,
   const double copyMs = work.bytes / machine.copyGbs / 1e6;
   const double flop = work.filterFlop + work.mixFlop;
   result.boundMs = std::max(copyMs, flop / machine.fmaGflops / 1e6);
-  // Taps with K > 1 features are limited by FMA, sums over k by loads, of which
-  // half cross a cache line.
-  const bool sums =
-      work.op == DISCO_OP_CONTRACT_SUM ||
-      (work.op == DISCO_OP_CONV && work.order == DISCO_WEIGHT_FIRST);
-  const double filterRate = (sums ? 0.6 : 0.85) * machine.fmaGflops;
-  result.predictedMs =
-      std::max(copyMs, work.filterFlop / filterRate / 1e6 +
-                           work.mixFlop / machine.gemmGflops / 1e6);
+  Result<double> predicted = predictMs(family, psi, work, settings, machine);
+  if (!predicted)
+    return predicted.error();
+  result.predictedMs = *predicted;
   return result;
 }
 

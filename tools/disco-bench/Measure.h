@@ -53,6 +53,8 @@ struct Measurement {
   Work work;
   Times times;
   uint64_t workspace = 0;
+  /// Memory that runs take beside operands, workspace included; if known.
+  std::optional<uint64_t> extraMemory;
   Accuracy accuracy;
   double boundMs = 0, predictedMs = 0;
   Clock clock = Clock::wall;
@@ -63,6 +65,11 @@ struct Measurement {
                                 : times.median(times.cpu) / settings.threads;
   }
 };
+
+/// What planning's cost model says of it on such a machine.
+Result<double> predictMs(const KernelFamily &family, const LayerPsi &psi,
+                         const Work &work, const Settings &settings,
+                         const Machine &machine);
 
 /// Warms up, runs, and checks the last result.
 Result<Measurement> measure(const KernelFamily &family, const NamedLayer &layer,

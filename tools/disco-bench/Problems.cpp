@@ -133,11 +133,26 @@ static Result<LayerPsi> buildTable(const NamedLayer &layer) {
   if (!op)
     return op.error();
   reference::Operator transposed = op->transposed();
+  const auto problem = [&](int64_t in, int64_t out) {
+    planning::Problem p = planning::makeProblem(DISCO_OP_CONV);
+    p.structure = DISCO_TABLE;
+    p.num_basis = layer.numBasis;
+    p.in_shape[0] = in;
+    p.out_shape[0] = out;
+    p.in_shape[1] = p.out_shape[1] = 1;
+    p.filter =
+        planning::assumedCounts(DISCO_TABLE, p.num_basis, p.in_shape,
+                                p.out_shape, layer.degree * layer.numOut / out);
+    return p;
+  };
   return LayerPsi{PsiTables::fromOneHot(layer.numIn, layer.numOut, *index,
                                         *bins, layer.numBasis, false),
                   PsiTables::fromOneHot(layer.numOut, layer.numIn, *index,
                                         *bins, layer.numBasis, true),
-                  std::move(*op), std::move(transposed)};
+                  std::move(*op),
+                  std::move(transposed),
+                  problem(layer.numIn, layer.numOut),
+                  problem(layer.numOut, layer.numIn)};
 }
 
 Result<LayerPsi> buildPsi(const NamedLayer &layer, DType dtype) {
@@ -155,9 +170,18 @@ Result<LayerPsi> buildPsi(const NamedLayer &layer, DType dtype) {
   Result<PsiTables> adjoint = PsiTables::fromSphere(transposed, valueType);
   if (!tables || !adjoint)
     return tables ? adjoint.error() : tables.error();
-  return LayerPsi{std::move(*tables), std::move(*adjoint),
+  Result<planning::Problem> problem =
+      planning::makeSphereProblem(DISCO_OP_CONV, *filter);
+  Result<planning::Problem> adjointProblem =
+      planning::makeSphereProblem(DISCO_OP_CONV, *filter, true);
+  if (!problem || !adjointProblem)
+    return problem ? adjointProblem.error() : problem.error();
+  return LayerPsi{std::move(*tables),
+                  std::move(*adjoint),
                   reference::Operator::fromSphere(*op),
-                  reference::Operator::fromSphere(transposed)};
+                  reference::Operator::fromSphere(transposed),
+                  *problem,
+                  *adjointProblem};
 }
 
 //===----------------------------------------------------------------------===//

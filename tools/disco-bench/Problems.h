@@ -9,6 +9,7 @@
 #ifndef DISCO_TOOLS_DISCO_BENCH_PROBLEMS_H
 #define DISCO_TOOLS_DISCO_BENCH_PROBLEMS_H
 
+#include "disco/Planning/Problem.h"
 #include "disco/Runtime/KernelCall.h"
 #include "disco/Runtime/Operator.h"
 
@@ -43,10 +44,12 @@ struct Settings {
   int64_t tile = 0, channelBlock = 0;
 };
 
-/// psi as the kernels and as the reference see it.
+/// psi as the kernels, as the reference and as planning see it; the problems
+/// have the filter only.
 struct LayerPsi {
   PsiTables tables, adjointTables;
   reference::Operator op, adjointOp;
+  planning::Problem problem, adjointProblem;
 };
 /// Values of psi are f64 for f64 and else f32.
 Result<LayerPsi> buildPsi(const NamedLayer &layer, DType dtype);

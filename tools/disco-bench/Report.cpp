@@ -10,6 +10,8 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <ctime>
+#include <thread>
 
 namespace disco::bench {
 
@@ -71,6 +73,9 @@ std::string toJson(const Measurement &m, const Machine &machine) {
                  "\"elements_checked\": %lld, \"all_checked\": %s, \"ok\": %s",
                  a.error, a.bound, static_cast<long long>(a.elements),
                  a.isComplete ? "true" : "false", a.ok ? "true" : "false");
+  if (m.extraMemory)
+    text += format(", \"extra_memory_bytes\": %llu",
+                   static_cast<unsigned long long>(*m.extraMemory));
   if (a.againstF32)
     text += format(", \"against_f32\": %.3e", *a.againstF32);
   return text + "}";
@@ -103,12 +108,18 @@ std::string toTableLine(const Measurement &m) {
 std::string toPage(const std::vector<Machine> &machines,
                    const std::vector<Measurement> &measurements,
                    const std::string &command) {
+  char date[16] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  if (gmtime_r(&now, &utc))
+    std::strftime(date, sizeof date, "%Y-%m-%d", &utc);
   std::string page =
       "# cpu_gather on a CPU\n\n"
-      "Written by `" +
-      command +
-      "`; every answer was checked against float64 "
-      "in the same process.\n\n"
+      "Written on " +
+      std::string(date) + " by `" + command + "` on a machine with " +
+      std::to_string(std::thread::hardware_concurrency()) +
+      " processors; every answer was checked against float64 in the same "
+      "process.\n\n"
       "Bounds of the machine, measured in the same run:\n\n"
       "| processor | instructions | threads | copy GB/s | FMA GFLOP/s | matrix "
       "product GFLOP/s |\n|---|---|---|---|---|---|\n";
@@ -116,25 +127,34 @@ std::string toPage(const std::vector<Machine> &machines,
     page +=
         format("| %s | %s | %d | %.1f | %.0f | %.0f |\n", m.processor.c_str(),
                m.isa.c_str(), m.threads, m.copyGbs, m.fmaGflops, m.gemmGflops);
-  page += "\nThe bound of a problem is the larger of bytes (each tensor once) "
-          "by the copy rate and useful FLOP by the FMA rate. CPU is the "
-          "processor time of all threads; with --clock cpu the median is that "
-          "divided by the number of threads, because other programs ran.\n\n"
-          "| problem | direction | dtype | batch | threads | order | median ms "
-          "| CPU ms | GFLOP/s | GB/s | bound ms | predicted ms | bound / "
-          "median | workspace MB | error |\n"
-          "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+  page +=
+      "\nThe bound of a problem is the larger of bytes (each tensor once) "
+      "by the copy rate and useful FLOP by the FMA rate. CPU is the "
+      "processor time of all threads; with --clock cpu the median is that "
+      "divided by the number of threads, because other programs ran. "
+      "Predicted is what planning's cost model says with the machine's "
+      "measured rates. Extra memory is the workspace, or where that is more "
+      "the "
+      "peak of the runs less what was resident before, operands included.\n\n"
+      "| problem | direction | dtype | batch | threads | order | median ms "
+      "| CPU ms | GFLOP/s | GB/s | bound ms | predicted ms | bound / "
+      "median | extra MB | error | against f32 |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const Measurement &m : measurements)
     page += format(
         "| %s | %s | %s | %lld | %d | %s | %.2f | %.2f | %.1f | %.2f | %.2f | "
-        "%.2f | %.2f | %.1f | %.1e%s |\n",
+        "%.2f | %.2f | %s | %.1e%s | %s |\n",
         m.problem.c_str(), std::string(nameOf(m.settings.direction)).c_str(),
         std::string(nameOf(m.settings.dtype)).c_str(),
         static_cast<long long>(m.settings.batch), m.settings.threads,
         orderOf(m), m.ms(), m.times.median(m.times.cpu), gflops(m), gbs(m),
         m.boundMs, m.predictedMs, m.boundMs / m.ms(),
-        static_cast<double>(m.workspace) / 1e6, m.accuracy.error,
-        m.accuracy.ok ? "" : " (wrong)");
+        m.extraMemory
+            ? format("%.1f", static_cast<double>(*m.extraMemory) / 1e6).c_str()
+            : "-",
+        m.accuracy.error, m.accuracy.ok ? "" : " (wrong)",
+        m.accuracy.againstF32 ? format("%.1e", *m.accuracy.againstF32).c_str()
+                              : "");
   return page;
 }
 

@@ -9,11 +9,23 @@
 #include "CpuGatherTestUtil.h"
 
 #include <atomic>
+#include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
 #include <limits>
+#include <sys/resource.h>
 #include <thread>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define DISCO_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define DISCO_SANITIZED
+#endif
+#endif
 
 using namespace disco;
 using namespace disco::test;
@@ -93,6 +105,76 @@ TEST(CpuGatherDeterminism, ThreadsDoNotChangeABitOfTheWeightGradient) {
     conv.call.num_threads = threads;
     EXPECT_EQ(conv.run(), expected) << threads << " threads";
   }
+}
+
+/// Runs contract or contract_sum; a value that is not finite is in x.
+std::vector<uint8_t> runSparse(int32_t op, const TestPsi &psi, const Array &x,
+                               Array y, int32_t threads, int64_t block) {
+  disco_kernel_call call = makeKernelCall(op, psi.tables, x.dtype);
+  call.batch = x.shape[0];
+  call.channels = x.shape[1];
+  call.num_threads = threads;
+  setFields(call, {0, block});
+  call.x = x.bytes.data();
+  call.y = y.bytes.data();
+  const Status s = runKernel(*findKernelFamily("cpu_gather"), call);
+  EXPECT_TRUE(s) << s.message();
+  return y.bytes;
+}
+
+TEST(CpuGatherDeterminism, WhereNanGoesInSumsDoesNotDependOnThreadsOrBlocks) {
+  std::mt19937 random(11);
+  // Rows next to each other read the same rings, so that they are groups.
+  const TestPsi psi =
+      sphereCase(randomSphere(random, 5, 24, 32, 40, 32, 9), DType::f32);
+  Array x = randomArray(random, DType::f32, {1, 6, 5, 24, 32});
+  for (int64_t i = 0; i < x.numElements(); i += 611)
+    x.set(i, i % 2 == 0 ? NAN : INFINITY);
+  const Array y = nanArray(DType::f32, {1, 6, 40, 32});
+  const auto expected = runSparse(DISCO_OP_CONTRACT_SUM, psi, x, y, 1, 0);
+  for (int threads : {1, 2, 5, 8})
+    for (int64_t block : {0, 1, 4, 6})
+      EXPECT_EQ(runSparse(DISCO_OP_CONTRACT_SUM, psi, x, y, threads, block),
+                expected)
+          << threads << " threads, " << block;
+}
+
+/// Results beyond some size are written around the caches; half of the channels
+/// at a time are not.
+template <typename T> void expectStreamedRowsAreTheOthers(DType dtype) {
+  constexpr int64_t numBasis = 9, nlat = 5, nlon = 359;
+  const int64_t half = sizeof(T) == 8 ? 70 : 140;
+  std::mt19937 random(3);
+  const TestPsi psi = sphereCase(
+      randomSphere(random, numBasis, nlat, 2 * nlon, nlat, nlon, 7), dtype);
+  const Array x = randomArray(random, dtype, {1, 2 * half, nlat, 2 * nlon});
+  const int64_t count = 2 * half * numBasis * nlat * nlon;
+  ASSERT_GT(count * int64_t(sizeof(T)), 16 << 20);
+  ASSERT_LT(count * int64_t(sizeof(T)) / 2, 16 << 20);
+  std::vector<T> whole(count + 3, T(7)), halves(count + 3, T(7));
+  disco_kernel_call call = makeKernelCall(DISCO_OP_CONTRACT, psi.tables, dtype);
+  call.batch = 1;
+  call.num_threads = 2;
+  const KernelFamily &family = *findKernelFamily("cpu_gather");
+  call.x = x.bytes.data();
+  call.channels = 2 * half;
+  call.y = whole.data() + 1; // not the start of a line
+  ASSERT_TRUE(runKernel(family, call));
+  call.channels = half;
+  for (int64_t i = 0; i < 2; ++i) {
+    call.x = x.bytes.data() + i * x.bytes.size() / 2;
+    call.y = halves.data() + 1 + i * count / 2;
+    ASSERT_TRUE(runKernel(family, call));
+  }
+  EXPECT_EQ(std::memcmp(whole.data(), halves.data(), whole.size() * sizeof(T)),
+            0);
+  EXPECT_EQ(whole.front(), T(7));
+  EXPECT_EQ(whole[count + 1], T(7));
+}
+
+TEST(CpuGatherDeterminism, StreamedResultsAreTheSameAndStayInTheirBounds) {
+  expectStreamedRowsAreTheOthers<float>(DType::f32);
+  expectStreamedRowsAreTheOthers<double>(DType::f64);
 }
 
 /// Rotates the last dimension of `array` to the east.
@@ -414,5 +496,68 @@ TEST(CpuGatherThreads, ManyRunsAtOnceAllGiveTheSameResult) {
     thread.join();
   EXPECT_EQ(right, numThreads * runs);
 }
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+// Sanitizers need address space of their own.
+#ifndef DISCO_SANITIZED
+
+/// The limit of the address space is for a process of its own, which has
+/// started no threads yet.
+class CpuGatherMemory : public ::testing::Test {
+protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+  static bool limit(rlim_t bytes) {
+    const rlimit limits{bytes, bytes};
+    return setrlimit(RLIMIT_AS, &limits) == 0;
+  }
+};
+
+TEST_F(CpuGatherMemory, WhereNoThreadCanBeStartedTheCallerDoesItAll) {
+  Conv conv;
+  conv.call.num_threads = 1;
+  const std::vector<uint8_t> expected = conv.run();
+  conv.call.num_threads = 8;
+  uint64_t bytes;
+  ASSERT_EQ(disco_cpu_gather_workspace_bytes(&conv.call, &bytes), DISCO_OK);
+  const AlignedMemory workspace(bytes);
+  conv.y = nanArray(DType::f32, conv.y.shape);
+  conv.call.y = conv.y.bytes.data();
+  EXPECT_EXIT(
+      {
+        // No stack can be mapped any more, nor anything else.
+        if (!limit(0))
+          _exit(4);
+        if (disco_cpu_gather_run(&conv.call, workspace.get(), bytes) !=
+            DISCO_OK)
+          _exit(3);
+        _exit(conv.y.bytes == expected ? 0 : 2);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(CpuGatherMemory, WithoutMemoryForItsWorkspaceACallIsNotRun) {
+  Conv conv;
+  conv.call.channels = conv.call.out_channels = 1 << 17;
+  conv.call.batch = 1;
+  conv.call.num_threads = 256;
+  setFields(conv.call, {INT32_MAX, INT32_MAX});
+  EXPECT_EXIT(
+      {
+        if (!limit(rlim_t(1) << 32))
+          _exit(4);
+        const Status s = runKernel(*findKernelFamily("cpu_gather"), conv.call);
+        if (!s)
+          std::fprintf(stderr, "%s", s.message().c_str());
+        _exit(s ? 3 : 0);
+      },
+      ::testing::ExitedWithCode(0),
+      "^expected [0-9]+ bytes of workspace, but there is no memory$");
+}
+
+#endif
 
 } // namespace
