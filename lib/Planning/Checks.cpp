@@ -28,7 +28,11 @@ std::string planning::text(double wholeValue) {
 }
 
 std::optional<RuleFailure> planning::checkExtents(const Problem &p,
+                                                  const Target &target,
                                                   int64_t channels) {
+  const std::string loops = target.kind == TargetKind::cpu
+                                ? "use loops, which indexes with 64 bits, or "
+                                : "";
   constexpr double limit = 2147483648.0; // 2^31
   const double plane =
       std::max(inPoints(p), outPoints(p)) * static_cast<double>(channels);
@@ -38,17 +42,15 @@ std::optional<RuleFailure> planning::checkExtents(const Problem &p,
                        "32-bit indices, but got " +
                        text(plane),
                    channels > 1
-                       ? "use csr_gather or kpacked_wgmma, whose "
-                         "planes hold one channel"
-                       : "use loops, which indexes with 64 bits, or shard the "
-                         "grid");
+                       ? std::string("use csr_gather or kpacked_wgmma, whose "
+                                     "planes hold one channel")
+                       : loops + "shard the grid");
   const double values = real(p.filter.taps) * real(p.num_basis);
   if (values >= limit)
-    return failure(
-        "expected the filter to have fewer than 2147483648 values "
-        "for 32-bit indices, but got " +
-            text(values),
-        "use loops, which indexes with 64 bits, or a smaller cutoff");
+    return failure("expected the filter to have fewer than 2147483648 values "
+                   "for 32-bit indices, but got " +
+                       text(values),
+                   loops + "use a smaller cutoff");
   return std::nullopt;
 }
 

@@ -1,10 +1,13 @@
 // RUN: disco-opt %s --disco-cpu-pipeline --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefixes=CHECK,TABLES
-// RUN: disco-opt %s --disco-cpu-pipeline="family=loops strided" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=OPTIONS
+// RUN: disco-opt %s --disco-cpu-pipeline="family=loops strided fuse=false" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=OPTIONS
 // RUN: disco-opt %s --disco-cpu-pipeline="instrument check-tables=false" --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefixes=CHECK,INSTRUMENT
 
 // CHECK:           builtin.module(
 // CHECK-NEXT:        inline
 // CHECK-NEXT:        symbol-dce
+// CHECK-NEXT:        canonicalize
+// CHECK-NEXT:        disco-fuse-einsum
+// CHECK-NEXT:        disco-fuse-epilogue
 // CHECK-NEXT:        convert-elementwise-to-linalg
 // CHECK-NEXT:        canonicalize
 // CHECK-NEXT:        cse
@@ -46,6 +49,8 @@
 // CHECK-NEXT:        cse
 // CHECK-NEXT:      )
 
+// OPTIONS:           symbol-dce
+// OPTIONS-NEXT:      convert-elementwise-to-linalg
 // OPTIONS:           disco-select-kernel{{{.*}}force-family=loops
 // OPTIONS:           disco-prepare-entries{strided=true}
 module {}

@@ -7,9 +7,9 @@
 // GPU: error: 'disco.contract' op no kernel family is applicable to contract forward bf16, sphere 40000x8 -> 40000x8, K 2000, B 1, C 4 on h200{{$}}
 // GPU-NEXT: loops, filter_first: rule 10: expected the target to be a cpu target, but got h200 (cuda); suggestion: compile for cpu{{$}}
 // GPU-NEXT: cpu_gather, filter_first: rule 4: expected the target to be a cpu target, but got h200 (cuda); suggestion: compile for a cpu target{{$}}
-// GPU-NEXT: csr_gather, filter_first: rule 11: expected the filter to have fewer than 2147483648 values for 32-bit indices, but got 2560000000; suggestion: use loops, which indexes with 64 bits, or a smaller cutoff{{$}}
-// GPU-NEXT: kpacked_wgmma, filter_first: rule 17: expected the filter to have fewer than 2147483648 values for 32-bit indices, but got 2560000000; suggestion: use loops, which indexes with 64 bits, or a smaller cutoff{{$}}
-// GPU-NEXT: toeplitz_wgmma, filter_first: rule 14: expected the filter to have fewer than 2147483648 values for 32-bit indices, but got 2560000000; suggestion: use loops, which indexes with 64 bits, or a smaller cutoff{{$}}
+// GPU-NEXT: csr_gather, filter_first: rule 11: expected the filter to have fewer than 2147483648 values for 32-bit indices, but got 2560000000; suggestion: use a smaller cutoff{{$}}
+// GPU-NEXT: kpacked_wgmma, filter_first: rule 17: expected the filter to have fewer than 2147483648 values for 32-bit indices, but got 2560000000; suggestion: use a smaller cutoff{{$}}
+// GPU-NEXT: toeplitz_wgmma, filter_first: rule 14: expected the filter to have fewer than 2147483648 values for 32-bit indices, but got 2560000000; suggestion: use a smaller cutoff{{$}}
 
 // HOST: [Passed] loops |
 // HOST: [Missed] cpu_gather {{.*}} Reason="expected the filter to have fewer than 2147483648 values for 32-bit indices, but got 2560000000", Rule=11,

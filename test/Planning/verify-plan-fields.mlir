@@ -16,7 +16,7 @@ func.func @atomics(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
 func.func @dtype(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{'disco.conv' op family 'kpacked_wgmma' is not applicable: rule 2: expected the dtype to be one of f16, bf16, but got f32; suggestion: use loops or cpu_gather or csr_gather}}
+  // expected-error @below {{'disco.conv' op family 'kpacked_wgmma' is not applicable: rule 2: expected the dtype to be one of f16, bf16, but got f32; suggestion: use csr_gather}}
   %y = disco.conv %x, %psi, %w plan <kpacked_wgmma, schedule = {staged = 1, stages = 2, block_rows = 0}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
   return %y : tensor<1x4x16x32xf32>
 }

@@ -93,3 +93,38 @@ func.func @alias(%x: memref<4xf32>, %y: memref<4xf32>) attributes {disco.entry =
 func.func @nothing(%x: memref<4xf32>) attributes {disco.entry = {inputs = [tensor<4xf32>]}} {
   return
 }
+
+// -----
+
+// Only a run knows how much workspace kernels want: two that are not alive
+// together share a slot as large as the larger one. A refusal is told apart
+// from a size that is too large.
+
+// CHECK-LABEL: func.func @kernels(
+// CHECK-SAME:    %[[WS:[a-z0-9]*]]: memref<?xi8>) -> i32
+// CHECK-DAG:     %[[FIRST:.*]] = disco.kernel_workspace <{{.*}}channel_block = 2{{.*}}> batch
+// CHECK-DAG:     %[[SECOND:.*]] = disco.kernel_workspace <{{.*}}channel_block = 4{{.*}}> batch
+// CHECK-DAG:     memref.view %[[WS]][%[[AT:.*]]][%[[FIRST]]] : memref<?xi8> to memref<?xi8>
+// CHECK-DAG:     memref.view %[[WS]][%[[AT]]][%[[SECOND]]] : memref<?xi8> to memref<?xi8>
+// CHECK-LABEL: func.func @kernels_workspace_bytes(
+// CHECK-DAG:     %[[REFUSED:.*]] = arith.constant -2 : i64
+// CHECK-DAG:     disco.kernel_workspace
+// CHECK-DAG:     disco.kernel_workspace
+// CHECK:         arith.maxsi
+// CHECK:         %[[BYTES:.*]] = arith.select %{{.*}}, %[[REFUSED]], %{{.*}} : i64
+// CHECK-NEXT:    return %[[BYTES]] : i64
+#first = #disco.kernel_call<kind = conv, dtype = f32, parameterType = f32, channels = 4, outChannels = 4, storage = <arcs, !disco.psi<sphere, 1, 2x4 -> 2x4>>, indexType = i32, valueType = f32, numArcs = 1, numTaps = 1, plan = <cpu_gather, schedule = {tile = 16, channel_block = 2}>>
+#second = #disco.kernel_call<kind = conv, dtype = f32, parameterType = f32, channels = 4, outChannels = 4, storage = <arcs, !disco.psi<sphere, 1, 2x4 -> 2x4>>, indexType = i32, valueType = f32, numArcs = 1, numTaps = 1, plan = <cpu_gather, schedule = {tile = 16, channel_block = 4}>>
+func.func @kernels(%x: memref<?x4x2x4xf32>, %w: memref<4x4x1xf32>, %o: memref<3xi32>, %a: memref<1x4xi32>, %v: memref<1x1xf32>, %y: memref<?x4x2x4xf32>) -> i32 attributes {disco.entry = {inputs = [tensor<?x4x2x4xf32>, tensor<4x4x1xf32>, tensor<3xi32>, tensor<1x4xi32>, tensor<1x1xf32>]}} {
+  %c0 = arith.constant 0 : index
+  %ok = arith.constant 0 : i32
+  %n = memref.dim %x, %c0 : memref<?x4x2x4xf32>
+  %t = memref.alloc(%n) : memref<?x4x2x4xf32>
+  %b = disco.kernel_workspace #first batch %n
+  %s = memref.alloc(%b) : memref<?xi8>
+  disco.kernel_call #first ins(%x psi(%o, %a, %v) weight(%w)) outs(%t, %s) : (memref<?x4x2x4xf32>, memref<3xi32>, memref<1x4xi32>, memref<1x1xf32>, memref<4x4x1xf32>, memref<?x4x2x4xf32>, memref<?xi8>) -> ()
+  %b2 = disco.kernel_workspace #second batch %n
+  %s2 = memref.alloc(%b2) : memref<?xi8>
+  disco.kernel_call #second ins(%t psi(%o, %a, %v) weight(%w)) outs(%y, %s2) : (memref<?x4x2x4xf32>, memref<3xi32>, memref<1x4xi32>, memref<1x1xf32>, memref<4x4x1xf32>, memref<?x4x2x4xf32>, memref<?xi8>) -> ()
+  return %ok : i32
+}

@@ -25,6 +25,8 @@ into an entry of OUT.so, an artifact that disco-run and libdisco_runtime run.
   --mcpu=NAME      the processor, as LLVM names it (default: native, this one)
   --family=NAME    run every operation by this kernel family, "loops" for the
                    scalar reference (default: the fastest that is applicable)
+  --no-fusion      leave einsums, biases, activations and residuals beside the
+                   operations that they could join
   --strided        entries take tensors of any strides, not dense ones only
   --instrument     report every operation to the runtime (disco-run --verify)
   -O0 -O1 -O2 -O3  how much to optimise (default: -O3)
@@ -85,6 +87,8 @@ static Status parseOption(int argc, char **argv, int &i, Options &options) {
     options.help = true;
   } else if (argument == "--instrument") {
     options.instrument = true;
+  } else if (argument == "--no-fusion") {
+    options.fuse = false;
   } else if (argument == "--strided") {
     options.strided = true;
   } else if (argument.size() == 3 && argument.substr(0, 2) == "-O" &&

@@ -23,6 +23,7 @@ struct Options {
   std::string family; // "": the fastest
   bool instrument = false;
   bool strided = false;
+  bool fuse = true;
   unsigned optLevel = 3;
   EmitKind emit = EmitKind::so;
   bool help = false;

@@ -110,6 +110,7 @@ int Compilation::lower() {
   mlir::PassManager manager(&context);
   mlir::disco::CpuPipelineOptions pipelineOptions;
   pipelineOptions.family = options.family;
+  pipelineOptions.fuse = options.fuse;
   pipelineOptions.strided = options.strided;
   pipelineOptions.instrument = options.instrument;
   mlir::disco::buildCpuPipeline(manager, pipelineOptions);

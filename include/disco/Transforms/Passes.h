@@ -43,6 +43,10 @@ struct CpuPipelineOptions : public PassPipelineOptions<CpuPipelineOptions> {
           "Run every operation by this kernel family, or fail naming "
           "the rule that refuses it; empty: the fastest"),
       llvm::cl::init("")};
+  Option<bool> fuse{
+      *this, "fuse",
+      llvm::cl::desc("Fuse einsums and epilogues into the operations first"),
+      llvm::cl::init(true)};
   Option<bool> strided{
       *this, "strided",
       llvm::cl::desc(

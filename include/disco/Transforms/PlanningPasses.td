@@ -36,7 +36,8 @@ def SelectKernelPass : Disco_PlanningPass<"disco-select-kernel"> {
 
     A plan written by hand is kept: what it says is honoured, and what it does
     not say (fields, target, problem) is chosen. A plan with a problem hash was
-    made before and is only checked, as by `disco-verify-plan`.
+    made before and is only checked, as by `disco-verify-plan`. Options that
+    force something else than a plan says are errors.
 
     Remarks (category `disco-select-kernel`): `passed` for the choice with its
     metrics, `missed` for every family and order that was not chosen, with the
@@ -45,7 +46,9 @@ def SelectKernelPass : Disco_PlanningPass<"disco-select-kernel"> {
     The module's `disco.target` is set to the chip that was planned for.
 
     Errors: an unknown target, family or field; a forced choice, or a plan
-    written by hand, that a rule refuses; no family that is applicable.
+    written by hand, that a rule refuses; a plan that contradicts what is forced;
+    a psi that is materialised, without a plan made before; no family that is
+    applicable.
   }];
   let options = targetOptions # [
     Option<"forceFamily", "force-family", "std::string", "",

@@ -42,6 +42,9 @@ static constexpr int64_t sumFeatures = DISCO_CPU_GATHER_SUM_FEATURES,
                          productRows = DISCO_CPU_GATHER_PRODUCT_ROWS,
                          panelVectors = DISCO_CPU_GATHER_PANEL_VECTORS;
 
+/// Points of a task, where psi is no sphere's.
+static constexpr double pointBlock = 96;
+
 /// Whether K maps are summed over the rings that they live on.
 static bool sumsOverK(const Problem &p, int32_t order) {
   return order == DISCO_WEIGHT_FIRST && p.op != DISCO_OP_CONV_WEIGHT_GRAD;
@@ -70,9 +73,9 @@ static std::optional<RuleFailure> checkBasis(const Problem &p, const Target &,
                  "use loops");
 }
 
-static std::optional<RuleFailure> checkIndices(const Problem &p, const Target &,
-                                               int32_t) {
-  return checkExtents(p);
+static std::optional<RuleFailure> checkIndices(const Problem &p,
+                                               const Target &target, int32_t) {
+  return checkExtents(p, target);
 }
 
 static std::optional<RuleFailure> checkFields(const Problem &p, const Target &,
@@ -224,7 +227,9 @@ static void countFilterFirst(const Problem &p, const Target &target,
   c.dramReadBytes = inputBytes(p) + real(p.filter.taps) * K * e;
   c.dramWriteBytes = isMixed ? 0 : z * e;
   c.l2Bytes = staged * e + (isMixed ? z * accumulatorBytes(p) : z * e);
-  c.ctas = std::max(1.0, real(p.filter.rows) * real(p.batch));
+  const double tasks =
+      isSphere(p) ? real(p.filter.rows) : ceilDiv(outPoints(p), pointBlock);
+  c.ctas = std::max(1.0, tasks * real(p.batch));
 }
 
 /// Up to three rows that are added together share the loads of a map.
@@ -352,21 +357,29 @@ static double workspaceBytes(const Problem &p, const Target &target,
 
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   Cost cost;
-  addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
+  addInputRepack(cost, target, p, s);
   Stage filter = contraction(p, target, s);
   const double ctas = filter.counts.ctas;
   cost.stages.push_back(std::move(filter));
+  // In the order in which they run: maps are mixed before they are summed.
   if (mixes(p))
-    cost.stages.push_back(mix(p, target, s, ctas));
+    cost.stages.insert(cost.stages.end() - (sumsOverK(p, s.order) ? 1 : 0),
+                       mix(p, target, s, ctas));
   cost.workspaceBytes = workspaceBytes(p, target, s);
-  addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
-            p.out_layout);
+  addOutputRepack(cost, target, p, s);
   return cost;
 }
 
 //===----------------------------------------------------------------------===//
 // Description
 //===----------------------------------------------------------------------===//
+
+/// A lane that holds one of `count` columns.
+static std::string laneOf(int64_t count, int64_t lanes) {
+  const int64_t column = std::min(lanes + 3, count - 1);
+  return "lane " + text(column % lanes) + " of vector " + text(column / lanes) +
+         " is column " + text(column);
+}
 
 static void describe(const Problem &p, const Target &target, const Schedule &s,
                      Description &d) {
@@ -376,28 +389,33 @@ static void describe(const Problem &p, const Target &target, const Schedule &s,
   const std::string features =
       text(std::min<int64_t>(p.num_basis, sumFeatures));
   const std::string columns = isSphere(p) ? "longitudes" : "channels";
+  // Longitudes of a tile, or of a whole row that is summed; channels of points.
+  const Problem f = appliedFilter(p, s.order).problem;
+  const int64_t row = isSphere(p)
+                          ? static_cast<int64_t>(pointsPerRow(f))
+                          : static_cast<int64_t>(filteredChannels(p, s.order));
+  const int64_t count = isSphere(p) && tile ? std::min(tile, row) : row;
   if (sumsOverK(p, s.order)) {
     d.threads = {"a task is (sample, " + block +
                      " channels, some rows); a thread runs one task at a time",
                  "each ring of maps is " +
                      std::string(mixes(p) ? "mixed from x" : "copied") +
                      " once, and added to all rows of the task that read it"};
-    d.example = {
-        "a thread adds " + text(sumVectors) + " vectors of " + text(lanes) +
-        " " + columns +
-        " of up to three rows at a time: lane 3 of vector 1 is column " +
-        text(lanes + 3)};
+    d.example = {"a thread adds " + text(sumVectors) + " vectors of " +
+                 text(lanes) + " " + columns +
+                 " of up to three rows at a time: " + laneOf(count, lanes)};
   } else {
-    d.threads = {"a task is (sample, output row); a thread runs one task at a "
-                 "time, " +
-                     text(tile) + (isSphere(p) ? " longitudes" : " points") +
-                     " after the other" +
-                     (mixes(p) ? ", " + block + " channels at a time" : ""),
-                 text(sumVectors) + " vectors of " + text(lanes) + " " +
-                     columns + " times " + features +
-                     " features are summed in registers"};
-    d.example = {"lane 3 of vector 1 of the first pass over a tile is column " +
-                 text(lanes + 3)};
+    d.threads = {
+        std::string("a task is (sample, ") +
+            (isSphere(p) ? "output row"
+                         : "block of " + text(pointBlock) + " points") +
+            "); a thread runs one task at a time, " + text(tile) +
+            (isSphere(p) ? " longitudes after the other"
+                         : " points after the other") +
+            (mixes(p) ? ", " + block + " channels at a time" : ""),
+        text(sumVectors) + " vectors of " + text(lanes) + " " + columns +
+            " times " + features + " features are summed in registers"};
+    d.example = {"in the first pass over a tile, " + laneOf(count, lanes)};
   }
   d.loads = {isSphere(p) ? "x: windows of the rings, copied without wrap" +
                                std::string(p.filter.stride > 1

@@ -103,9 +103,9 @@ static std::optional<RuleFailure> checkOrder(const Problem &, const Target &,
                  "use csr_gather for weight_first");
 }
 
-static std::optional<RuleFailure> checkIndices(const Problem &p, const Target &,
-                                               int32_t) {
-  return checkExtents(p);
+static std::optional<RuleFailure> checkIndices(const Problem &p,
+                                               const Target &target, int32_t) {
+  return checkExtents(p, target);
 }
 
 static double smemBytes(const Problem &p, const Schedule &s) {
@@ -247,7 +247,7 @@ static Stage contraction(const Problem &p, const Target &target,
 
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   Cost cost;
-  addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
+  addInputRepack(cost, target, p, s);
   const bool mixes = p.op == DISCO_OP_CONV;
   const double rows =
       get(s, blockRows) ? real(get(s, blockRows)) : real(p.filter.rows);
@@ -264,8 +264,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
       cost.stages[i][BoundClass::launch] *= blocks;
     }
   }
-  addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
-            p.out_layout);
+  addOutputRepack(cost, target, p, s);
   return cost;
 }
 
@@ -279,7 +278,9 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
                    ", longitude m % " + text(tileLongitudes) + "; its " +
                    text(columns) + " columns are the features, " +
                    text(columns - p.num_basis) + " of them zeros"};
-  d.example = {"row 13 of the tile: field 1, longitude 5"};
+  const int64_t field = filteredFields(p, s.order) > 1 ? 1 : 0;
+  d.example = {"row " + text(field * tileLongitudes + 5) +
+               " of the tile: field " + text(field) + ", longitude 5"};
   d.loads = {get(s, staged)
                  ? "x: ring windows into shared memory, then 64 x " +
                        text(chunkTaps) + " tiles gathered from them"

@@ -99,9 +99,9 @@ static std::optional<RuleFailure> checkGaps(const Problem &p, const Target &,
 }
 
 /// Slabs hold tileChannels channels of a longitude side by side.
-static std::optional<RuleFailure> checkIndices(const Problem &p, const Target &,
-                                               int32_t) {
-  return checkExtents(p, static_cast<int64_t>(tileChannels));
+static std::optional<RuleFailure> checkIndices(const Problem &p,
+                                               const Target &target, int32_t) {
+  return checkExtents(p, target, static_cast<int64_t>(tileChannels));
 }
 
 /// A, slabs of x, and in a fused kernel blocks of W and of the features.
@@ -190,8 +190,8 @@ static std::optional<RuleFailure> checkBlocks(const Problem &p, const Target &,
 //===----------------------------------------------------------------------===//
 
 static double blockBytes(const Problem &p, int32_t order, double n) {
-  return expandedElements(p, order) / real(countsOf(p, order).rows) * n *
-         elementBytes(p);
+  return storedExpanded(p, order, DISCO_C8) / real(countsOf(p, order).rows) *
+         n * elementBytes(p);
 }
 
 static int64_t cachedRows(const Problem &p, const Target &target,
@@ -328,10 +328,10 @@ static Stage contraction(const Problem &op, const Target &target, Schedule s,
   c.l2Bytes = slabs + bands;
   c.smemWavefronts += (slabs + bands) / vector;
 
-  const double full = expandedElements(p, s.order) * e;
-  const double result = sum ? outputBytes(p) : full;
-  c.dramReadBytes =
-      (sum ? full : inputBytes(p)) + real(f.taps) * real(p.num_basis) * e;
+  const double full = storedExpanded(p, s.order, DISCO_C8) * e;
+  const double result = sum ? outputBytes(p, DISCO_C8) : full;
+  c.dramReadBytes = (sum ? full : inputBytes(p, DISCO_C8)) +
+                    real(f.taps) * real(p.num_basis) * e;
   if (sum || expanded == Expanded::dram)
     c.dramWriteBytes = result;
   // Sums are rounded and pass through shared memory to a bulk store.
@@ -384,12 +384,13 @@ static Stage fusedConv(const Problem &p, const Target &target,
                       target[TargetField::vector_bytes];
   const double weights =
       outputs * channels * K * e * shape.blocks * shape.tiles * real(p.batch);
-  c.l2Bytes += weights + outputBytes(p);
+  const double result = outputBytes(p, DISCO_C8);
+  c.l2Bytes += weights + result;
   c.smemWavefronts += weights / target[TargetField::vector_bytes];
   c.dramReadBytes += weightBytes(p);
   if (p.epilogue & DISCO_EPILOGUE_RESIDUAL)
-    c.dramReadBytes += outputBytes(p);
-  c.dramWriteBytes += outputBytes(p);
+    c.dramReadBytes += result;
+  c.dramWriteBytes += result;
   c.ctas = std::max(1.0, shape.blocks * shape.tiles * real(p.batch));
   setTimes(stage, target, work);
   return stage;
@@ -397,7 +398,7 @@ static Stage fusedConv(const Problem &p, const Target &target,
 
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   Cost cost;
-  addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
+  addInputRepack(cost, target, p, s);
   const bool mixes = p.op == DISCO_OP_CONV || p.op == DISCO_OP_CONV_WEIGHT_GRAD;
   if (!mixes) {
     cost.stages.push_back(contraction(p, target, s, Expanded::dram));
@@ -411,7 +412,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
         cost.workspaceBytes <= target[TargetField::l2_bytes] / 2;
     const Expanded expanded = cached ? Expanded::sharedCache : Expanded::dram;
     cost.stages.push_back(contraction(p, target, s, expanded));
-    cost.stages.push_back(einsumStage(p, target, s.order, expanded));
+    cost.stages.push_back(einsumStage(p, target, s.order, expanded, DISCO_C8));
     if (reducesOverK(p, s.order)) // the mix runs first
       std::swap(cost.stages.back(), cost.stages[cost.stages.size() - 2]);
     for (size_t i = cost.stages.size() - 2; i < cost.stages.size(); ++i) {
@@ -419,8 +420,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
       cost.stages[i][BoundClass::launch] *= ceilDiv(all, n);
     }
   }
-  addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
-            p.out_layout);
+  addOutputRepack(cost, target, p, s);
   return cost;
 }
 
@@ -440,12 +440,25 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
       "column n is (longitude group, channel): group n / " +
           text(tileChannels) + " of " + text(G) + ", channel n % " +
           text(tileChannels)};
+  // An element that exists, however few channels, groups and rows there are.
+  const AppliedFilter applied = appliedFilter(p, s.order);
   const int64_t t = static_cast<int64_t>(T);
-  d.example = {sum ? "row 37, column 9: longitude " + text(37 % t) +
-                         " of group 1, channel 1"
-                   : "row 37, column 9: feature " + text(37 / t) +
-                         ", longitude " + text(37 % t) +
-                         " of group 1, channel 1"};
+  const double groupsOfRow = ceilDiv(pointsPerRow(applied.problem), T);
+  const int64_t group = std::min(G, groupsOfRow) > 1 ? 1 : 0;
+  const int64_t channel = filteredFields(p, s.order) > 1 ? 1 : 0;
+  const int64_t column = group * static_cast<int64_t>(tileChannels) + channel;
+  const double used = sum ? T * real(get(s, rows)) * real(p.filter.phases)
+                          : T * real(p.num_basis);
+  int64_t row = std::min<int64_t>(37, static_cast<int64_t>(used) - 1);
+  // The last group of a row may have fewer than T longitudes.
+  const auto left = static_cast<int64_t>(pointsPerRow(applied.problem) -
+                                         static_cast<double>(group) * T);
+  row -= std::max<int64_t>(0, row % t - (left - 1));
+  const std::string place = "row " + text(row) + ", column " + text(column) +
+                            ": " +
+                            (sum ? "" : "feature " + text(row / t) + ", ");
+  d.example = {place + "longitude " + text(row % t) + " of group " +
+               text(group) + ", channel " + text(channel)};
   d.loads = {"x (c8): one slab for each ring, arc + " +
                  text(countsOf(p, s.order).stride * (t - 1)) +
                  " longitudes, by bulk copies into shared memory, " +

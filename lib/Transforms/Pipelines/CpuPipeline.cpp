@@ -28,6 +28,12 @@ static void addTensorPasses(OpPassManager &manager,
                             const CpuPipelineOptions &options) {
   manager.addPass(createInlinerPass());
   manager.addPass(createSymbolDCEPass());
+  if (options.fuse) {
+    // Constants and reshapes as the patterns know them.
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createFuseEinsumPass());
+    manager.addPass(createFuseEpiloguePass());
+  }
   // Arithmetic on whole tensors has neither sizes nor buffers; linalg has.
   manager.addPass(createConvertElementwiseToLinalgPass());
   manager.addPass(createCanonicalizerPass());

@@ -58,12 +58,12 @@ static Provenance getTapProvenance(const Explained &e) {
 }
 
 /// The stage that computes most; the first of equals.
-static const Counts &getMainStage(const planning::Cost &cost) {
+static const planning::Stage &getMainStage(const planning::Cost &cost) {
   const planning::Stage *longest = &cost.stages.front();
   for (const planning::Stage &stage : cost.stages)
     if (stage.counts.usefulFlop > longest->counts.usefulFlop)
       longest = &stage;
-  return longest->counts;
+  return *longest;
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,6 +97,13 @@ std::string mlir::disco::getKernelSymbol(PlanAttr plan) {
   return ("disco_" + plan.getFamily() + "_run").str();
 }
 
+/// The chip, and the numbers of its row that were replaced.
+static std::string describeTarget(const planning::Target &target) {
+  std::string replaced = target.overridesText();
+  return target.name + " (" + target.arch + ")" +
+         (replaced.empty() ? "" : " with " + replaced);
+}
+
 static std::vector<Figure> makeHeader(const Explained &e) {
   std::string lowering = getSource(e.plan.getFamily(), "lowering");
   std::string symbol = getKernelSymbol(e.plan);
@@ -105,7 +112,7 @@ static std::vector<Figure> makeHeader(const Explained &e) {
           word("provider", describeProvider(e)),
           word("order", stringifyOrder(e.plan.getOrder()).str()),
           word("file", lowering.empty() ? "none" : lowering),
-          word("target", e.target.name + " (" + e.target.arch + ")"),
+          word("target", describeTarget(e.target)),
           number("predicted time", e.cost.predictedMicroseconds(), "us",
                  Provenance::model),
           word("bound by", str(planning::nameOf(e.cost.bound())),
@@ -274,7 +281,12 @@ static PageBlock makeLaunch(const Explained &e) {
   else
     block.lines.push_back("@" + function.str() + " -> " +
                           e.plan.getFamily().str() + ": no kernel exists yet");
-  const Counts &counts = getMainStage(e.cost);
+  const planning::Stage &stage = getMainStage(e.cost);
+  const Counts &counts = stage.counts;
+  if (e.cost.stages.size() > 1)
+    block.lines.push_back(
+        std::string(onHost ? "tasks" : "CTAs and what each takes") +
+        " are those of the stage " + stage.name + ", which computes most");
   block.figures = {
       word("problem hash",
            e.plan.getProblem()
@@ -420,9 +432,12 @@ static PageBlock makeTaps(const Explained &e) {
                    number("rows without taps", f.empty_rows, "", from),
                    number("taps a row, mean", f.taps / rows, "", from),
                    number("taps a row, median", f.median_taps, "", from),
-                   number("taps a row, most", f.max_taps, "", from),
-                   number("rings a row, mean", f.rings / rows, "", from),
-                   number("gaps in rings", f.gaps, "", from)};
+                   number("taps a row, most", f.max_taps, "", from)};
+  if (e.problem.structure == DISCO_SPHERE) {
+    block.figures.push_back(
+        number("rings a row, mean", f.rings / rows, "", from));
+    block.figures.push_back(number("gaps in rings", f.gaps, "", from));
+  }
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "taps of a row      rows   share of all taps\n";
@@ -464,7 +479,9 @@ static WalkthroughSection makeBounds(const Explained &e) {
 
 static WalkthroughSection makeInstructions(const Explained &e) {
   PageBlock block;
-  block.lines = {e.plan.getProvider() == Provider::runtime
+  block.lines = {!e.plan.getKernelFamily().isAvailable()
+                     ? "not generated: no kernel exists yet"
+                 : e.plan.getProvider() == Provider::runtime
                      ? "not generated: the kernel is part of the runtime"
                  : e.target.kind == planning::TargetKind::cpu
                      ? "not generated: the host's code is made later, from the "

@@ -21,6 +21,20 @@ using namespace mlir;
 using namespace mlir::disco;
 namespace planning = ::disco::planning;
 
+/// The overrides of a module, less those that `replacing` gives, and these.
+static std::string mergeOverrides(StringRef old, StringRef replacing) {
+  SmallVector<StringRef> items, others;
+  old.split(items, ',', -1, /*KeepEmpty=*/false);
+  replacing.split(others, ',', -1, /*KeepEmpty=*/false);
+  llvm::erase_if(items, [&](StringRef item) {
+    return llvm::any_of(others, [&](StringRef other) {
+      return other.split('=').first == item.split('=').first;
+    });
+  });
+  llvm::append_range(items, others);
+  return llvm::join(items, ",");
+}
+
 FailureOr<TargetAttr> mlir::disco::resolveTarget(ModuleOp module,
                                                  StringRef target,
                                                  StringRef overrides) {
@@ -36,7 +50,7 @@ FailureOr<TargetAttr> mlir::disco::resolveTarget(ModuleOp module,
   if (!overrides.empty())
     values = StringAttr::get(
         module.getContext(),
-        values ? (values.getValue() + "," + overrides).str() : overrides.str());
+        mergeOverrides(values ? values.getValue() : StringRef(), overrides));
   auto attr = TargetAttr::getChecked(
       [&] { return module.emitOpError(); }, module.getContext(),
       target.empty() ? StringRef("cpu") : target, values);

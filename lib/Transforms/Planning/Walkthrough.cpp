@@ -168,6 +168,11 @@ struct ExplainPass : public mlir::disco::impl::ExplainPassBase<ExplainPass> {
           << "expected format to be md or json, but got " << format;
       return signalPassFailure();
     }
+    if (output.empty()) {
+      getOperation().emitOpError()
+          << "expected output to be the name of a file or -, but got ''";
+      return signalPassFailure();
+    }
     if (failed(collect(pages)) || failed(write(pages)))
       signalPassFailure();
     markAllAnalysesPreserved();

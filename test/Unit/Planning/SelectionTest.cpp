@@ -304,7 +304,7 @@ TEST(Selection, PlanesBeyond32BitsLeaveOnlyLoops) {
                 "csr_gather: rule 11: expected a plane of 1 channel(s) to have "
                 "fewer than 2147483648 elements for 32-bit indices, but got "
                 "2147483648; "
-                "suggestion: use loops, which indexes with 64 bits, or shard "
+                "suggestion: shard "
                 "the grid"),
             std::string::npos)
       << gpu.message();
