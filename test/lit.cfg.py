@@ -1,4 +1,5 @@
 import os
+import sys
 
 import lit.formats
 
@@ -12,6 +13,9 @@ config.test_exec_root = os.path.join(config.disco_binary_dir, "test")
 # What a test may need: the compiler (absent from runtime-only builds).
 if config.has_compiler:
     config.available_features.add("compiler")
+# The CUDA kernels were built; running them needs a device too.
+if config.has_cuda:
+    config.available_features.add("cuda")
 # Benchmarks take minutes under sanitizers; the unit tests run their kernels.
 if config.sanitize:
     config.available_features.add("sanitized")
@@ -26,3 +30,4 @@ config.environment["PATH"] = os.pathsep.join(
 config.substitutions.append(("%source", config.disco_source_dir))
 config.substitutions.append(("%build", config.disco_binary_dir))
 config.substitutions.append(("%cc", config.c_compiler))
+config.substitutions.append(("%python", sys.executable))

@@ -73,8 +73,8 @@ Result<Operands> makeOperands(const Work &work, DType dtype) {
   return operands;
 }
 
-static disco_kernel_call makeCall(const Work &work, const Settings &settings,
-                                  Operands &operands) {
+disco_kernel_call makeCall(const Work &work, const Settings &settings,
+                           Operands &operands) {
   disco_kernel_call call =
       makeKernelCall(work.op, *work.tables, settings.dtype);
   const bool mixes = work.op >= DISCO_OP_CONV;

@@ -22,6 +22,10 @@ struct Operands {
 };
 Result<Operands> makeOperands(const Work &work, DType dtype);
 
+/// The call that computes operands.y from the others.
+disco_kernel_call makeCall(const Work &work, const Settings &settings,
+                           Operands &operands);
+
 /// Errors of a result against float64.
 struct Accuracy {
   double error = 0, bound = 0; ///< relative L2 on the elements compared

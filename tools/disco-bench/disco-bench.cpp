@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceMeasure.h"
 #include "Report.h"
 
 #include "disco/Support/AtomicFile.h"
@@ -24,7 +25,8 @@ using namespace disco::bench;
 static const char *const usage =
     "usage: disco-bench [problem...] [options]\n"
     "  --list                print the problems\n"
-    "  --family F            default cpu_gather\n"
+    "  --device cpu|cuda:N   default cpu\n"
+    "  --family F            default cpu_gather, on a CUDA device csr_gather\n"
     "  --direction D,...     contract, contract_sum, conv, input_grad, "
     "weight_grad; default conv\n"
     "  --dtype T,...         f64, f32, f16, bf16; default f32\n"
@@ -33,8 +35,13 @@ static const char *const usage =
     "  --order O             filter_first or weight_first; default: the "
     "cheaper\n"
     "  --tile N, --channel-block N  the schedule; default: the family's\n"
-    "  --warm-up N           runs before the first measured one; default 1\n"
-    "  --repeat N            measured runs; default 5\n"
+    "  --warm-up N           runs before the first measured one; default 1, on "
+    "a CUDA device 20\n"
+    "  --repeat N            measured runs; default 5, on a CUDA device 100, "
+    "each with a cold L2\n"
+    "  --sustained N         on a CUDA device also so many launches back to "
+    "back; default 600\n"
+    "  --layout nchw|c8      of x and y on a CUDA device; default nchw\n"
     "  --clock wall|cpu      what is quoted: cpu is the processor time divided "
     "by the threads, for a machine that is shared; default wall\n"
     "  --json                one line of JSON for each measurement\n"
@@ -48,10 +55,12 @@ struct Options {
   std::vector<Direction> directions{Direction::conv};
   std::vector<DType> dtypes{DType::f32};
   std::vector<int64_t> batches{1}, threads;
-  const KernelFamily *family = findKernelFamily("cpu_gather");
+  std::string family;  ///< empty: the default of the device
+  int32_t device = -1; ///< of CUDA; -1: the CPU
   std::optional<int32_t> order;
   int64_t tile = 0, channelBlock = 0;
-  int warmUps = 1, repeats = 5;
+  std::optional<int> warmUps, repeats, sustained;
+  int32_t layout = DISCO_NCHW;
   Clock clock = Clock::wall;
   bool json = false, list = false;
   std::string page, command = "disco-bench";
@@ -126,11 +135,28 @@ Status parseOption(std::string_view option, std::string_view value,
   if (option == "--threads")
     return parseNumbers(option, value, options.threads);
   if (option == "--family") {
-    options.family = findKernelFamily(value);
-    if (!options.family)
-      return Error{"expected --family to be one with kernels in the runtime "
-                   "(cpu_gather), but got '" +
+    options.family = value;
+    return {};
+  }
+  if (option == "--layout") {
+    if (value != "nchw" && value != "c8")
+      return Error{"expected --layout to be nchw or c8, but got '" +
                    std::string(value) + "'"};
+    options.layout = value == "c8" ? DISCO_C8 : DISCO_NCHW;
+    return {};
+  }
+  if (option == "--device") {
+    if (value == "cpu") {
+      options.device = -1;
+      return {};
+    }
+    if (value.substr(0, 5) != "cuda:")
+      return Error{"expected --device to be cpu or cuda:N, but got '" +
+                   std::string(value) + "'"};
+    Result<int64_t> index = parseNumber(option, value.substr(5), 0);
+    if (!index)
+      return index.error();
+    options.device = static_cast<int32_t>(*index);
     return {};
   }
   if (option == "--clock") {
@@ -177,6 +203,8 @@ Status parseOption(std::string_view option, std::string_view value,
     options.channelBlock = *number;
   else if (option == "--repeat")
     options.repeats = static_cast<int>(*number);
+  else if (option == "--sustained")
+    options.sustained = static_cast<int>(*number);
   else
     options.warmUps = static_cast<int>(*number);
   return {};
@@ -184,9 +212,9 @@ Status parseOption(std::string_view option, std::string_view value,
 
 Result<Options> parseArguments(int argc, char **argv) {
   static constexpr std::string_view withValue[] = {
-      "--family",  "--direction", "--dtype", "--batch",
-      "--threads", "--order",     "--tile",  "--channel-block",
-      "--warm-up", "--repeat",    "--page",  "--clock"};
+      "--family", "--direction", "--dtype",         "--batch",     "--threads",
+      "--order",  "--tile",      "--channel-block", "--warm-up",   "--repeat",
+      "--page",   "--clock",     "--device",        "--sustained", "--layout"};
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -218,6 +246,12 @@ Result<Options> parseArguments(int argc, char **argv) {
   if (options.threads.empty())
     options.threads.push_back(
         std::max(1u, std::thread::hardware_concurrency()));
+  if (options.family.empty())
+    options.family = options.device < 0 ? "cpu_gather" : "csr_gather";
+  if (options.device < 0 && !findKernelFamily(options.family))
+    return Error{"expected --family to be one with kernels in the runtime "
+                 "(cpu_gather), but got '" +
+                 options.family + "'"};
   if (options.layers.empty() && !options.list)
     return Error{"expected at least one problem, see --list"};
   return options;
@@ -290,8 +324,8 @@ private:
           settings.threads = static_cast<int>(threads);
           const Machine &machine = machineFor(settings.threads, dtype);
           Result<Measurement> result =
-              measure(*options.family, layer, psi, settings, machine,
-                      options.warmUps, options.repeats);
+              measure(*family, layer, psi, settings, machine,
+                      options.warmUps.value_or(1), options.repeats.value_or(5));
           if (!result)
             return result.error();
           print(*result, machine);
@@ -334,9 +368,57 @@ private:
   }
 
   const Options &options;
+  const KernelFamily *family = findKernelFamily(options.family);
   std::map<std::pair<int, bool>, Machine> machines;
   std::vector<Measurement> results;
 };
+
+/// All that is asked for on a CUDA device; whether every answer was right.
+Result<bool> runOnDevice(const Options &options) {
+#ifdef DISCO_BENCH_CUDA
+  Result<DeviceMachine> machine = openDevice(options.device);
+  if (!machine)
+    return machine.error();
+  if (options.json)
+    std::printf("%s\n", toJson(*machine).c_str());
+  else
+    std::printf("# %s\n%s\n", toJson(*machine).c_str(),
+                deviceTableHeader().c_str());
+  DeviceSettings how;
+  how.warmUps = options.warmUps.value_or(how.warmUps);
+  how.repeats = options.repeats.value_or(how.repeats);
+  how.sustained = options.sustained.value_or(how.sustained);
+  how.layout = options.layout;
+  bool allRight = true;
+  for (const NamedLayer *layer : options.layers)
+    for (DType dtype : options.dtypes) {
+      Result<LayerPsi> psi = buildPsi(*layer, dtype);
+      if (!psi)
+        return Error{layer->name + ": " + psi.message()};
+      for (Direction direction : options.directions)
+        for (int64_t batch : options.batches) {
+          Settings settings;
+          settings.dtype = dtype;
+          settings.order = options.order;
+          settings.direction = direction;
+          settings.batch = batch;
+          Result<DeviceMeasurement> result = measureOnDevice(
+              options.family, *layer, *psi, settings, *machine, how);
+          if (!result)
+            return Error{layer->name + ": " + result.message()};
+          std::printf("%s\n", options.json ? toJson(*result, *machine).c_str()
+                                           : toTableLine(*result).c_str());
+          std::fflush(stdout);
+          allRight &= result->accuracy.ok;
+        }
+    }
+  return allRight;
+#else
+  return Error{"expected --device to be cpu, as this build has no CUDA part, "
+               "but got cuda:" +
+               std::to_string(options.device)};
+#endif
+}
 
 int fail(const std::string &message, int code) {
   std::fprintf(stderr, "disco-bench: error: %s\n", message.c_str());
@@ -357,6 +439,12 @@ int main(int argc, char **argv) {
   if (options->list) {
     printList();
     return 0;
+  }
+  if (options->device >= 0) {
+    Result<bool> allRight = runOnDevice(*options);
+    if (!allRight)
+      return fail(allRight.message(), 1);
+    return *allRight ? 0 : fail("a result is wrong", 1);
   }
   Bench bench(*options);
   if (Status s = bench.run(); !s)

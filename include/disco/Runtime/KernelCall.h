@@ -84,6 +84,12 @@ private:
 /// Runs a call in a workspace of its own.
 Status runKernel(const KernelFamily &family, const disco_kernel_call &call);
 
+/// Runs a call whose pointers are to host memory on a CUDA device: prepares it,
+/// copies operands there in allocations of exactly their sizes, and the results
+/// back. Outputs are filled with NaN first.
+Status runKernelOnDevice(std::string_view family, int32_t device,
+                         const disco_kernel_call &call);
+
 /// A call with struct_size, op, psi and the types set, groups 1.
 disco_kernel_call makeKernelCall(int32_t op, const PsiTables &psi, DType dtype);
 

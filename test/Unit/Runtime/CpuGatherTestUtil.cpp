@@ -16,6 +16,12 @@ using namespace disco::test;
 using reference::Operator;
 using reference::Tensor;
 
+static const KernelFamily *testedFamily = findKernelFamily("cpu_gather");
+
+void disco::test::setTestedFamily(const KernelFamily &family) {
+  testedFamily = &family;
+}
+
 static int64_t below(std::mt19937 &random, int64_t limit) {
   return std::uniform_int_distribution<int64_t>(0, limit - 1)(random);
 }
@@ -194,7 +200,7 @@ static std::string checkResult(disco_kernel_call &call, const ConvCase &c,
     return expected.message();
   Array y = nanArray(type, expected->shape);
   call.y = y.bytes.data();
-  if (Status s = runKernel(*findKernelFamily("cpu_gather"), call); !s)
+  if (Status s = runKernel(*testedFamily, call); !s)
     return s.message();
   if (!reference::needsNaive(type))
     return judge(*expected, nullptr, y);

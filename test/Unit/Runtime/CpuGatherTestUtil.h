@@ -58,6 +58,10 @@ struct ConvCase {
 
 std::string describe(const ConvCase &c);
 
+/// What the checks below test; cpu_gather unless changed. Another family gets
+/// calls whose schedules have no fields.
+void setTestedFamily(const KernelFamily &family);
+
 /// Each runs an operation on random operands, with the output full of NaN and
 /// the workspace exactly as large as it must be, and compares with float64. ""
 /// when the accuracy rule holds, else what is wrong.

@@ -135,6 +135,19 @@ static disco_status checkChannels(const disco_kernel_call &call,
                       ignored);
 }
 
+static disco_status checkOrder(const disco_kernel_call &call) {
+  const disco_schedule &schedule = call.schedule;
+  if (disco_status s =
+          checkRange("the order",
+                     call.op == DISCO_OP_CONTRACT_SUM ? DISCO_WEIGHT_FIRST : 0,
+                     call.op == DISCO_OP_CONTRACT ? DISCO_FILTER_FIRST
+                                                  : DISCO_WEIGHT_FIRST,
+                     schedule.order))
+    return s;
+  return checkRange("the provider", DISCO_RUNTIME, DISCO_RUNTIME,
+                    schedule.provider);
+}
+
 static disco_status readSchedule(const disco_kernel_call &call,
                                  Problem &problem) {
   const disco_schedule &schedule = call.schedule;
@@ -142,10 +155,6 @@ static disco_status readSchedule(const disco_kernel_call &call,
     const char *what;
     int64_t low, high, got;
   } ranges[] = {
-      {"the order", call.op == DISCO_OP_CONTRACT_SUM ? DISCO_WEIGHT_FIRST : 0,
-       call.op == DISCO_OP_CONTRACT ? DISCO_FILTER_FIRST : DISCO_WEIGHT_FIRST,
-       schedule.order},
-      {"the provider", DISCO_RUNTIME, DISCO_RUNTIME, schedule.provider},
       {"the layout of x", DISCO_NCHW, DISCO_NCHW, schedule.in_layout},
       {"the layout of y", DISCO_NCHW, DISCO_NCHW, schedule.out_layout}};
   for (const auto &range : ranges)
@@ -209,14 +218,14 @@ static disco_status checkNumbers(const disco_kernel_call &call,
                 DTypeName(call.dtype).text, DTypeName(call.weight_dtype).text);
   problem.elementSize = runtime::sizeOfDType(call.dtype);
   problem.numThreads = runtime::resolveThreads(call.num_threads);
-  if (disco_status s = readSchedule(call, problem))
+  if (disco_status s = checkOrder(call))
     return s;
   if (disco_status s = checkPsiNumbers(call.psi, problem))
     return s;
   return checkChannels(call, problem);
 }
 
-disco_status readProblem(const disco_kernel_call *call, Problem &problem) {
+disco_status readNumbers(const disco_kernel_call *call, Problem &problem) {
   if (!call)
     return fail(DISCO_INVALID_ARGUMENT,
                 "expected the call to be a pointer, but got null");
@@ -226,6 +235,12 @@ disco_status readProblem(const disco_kernel_call *call, Problem &problem) {
                 sizeof *call, call->struct_size);
   problem.call = call;
   return checkNumbers(*call, problem);
+}
+
+disco_status readProblem(const disco_kernel_call *call, Problem &problem) {
+  if (disco_status s = readNumbers(call, problem))
+    return s;
+  return readSchedule(*call, problem);
 }
 
 //===----------------------------------------------------------------------===//
@@ -322,26 +337,39 @@ static disco_status checkPointer(const char *what, const void *pointer,
               "expected %s to be a pointer, but got null", what);
 }
 
-disco_status checkOperands(const Problem &problem) {
-  const disco_kernel_call &call = *problem.call;
-  const disco_kernel_psi &psi = call.psi;
+disco_status checkPsi(const Problem &problem) {
+  const disco_kernel_psi &psi = problem.call->psi;
   const bool isTable = psi.form >= DISCO_FORM_TABLE;
   const int64_t tableRows = psi.adjoint ? problem.numIn : problem.numOut;
   const int64_t entries = isTable ? tableRows * psi.degree : psi.num_taps;
+  const struct {
+    const char *what;
+    const void *pointer;
+    int64_t count;
+  } pointers[] = {{"psi's offsets", psi.offsets, isTable ? 0 : 1},
+                  {"psi's indices", psi.indices,
+                   problem.isSphere() ? psi.num_arcs : entries},
+                  {"psi's values", psi.values, entries}};
+  for (const auto &p : pointers)
+    if (disco_status s = checkPointer(p.what, p.pointer, p.count))
+      return s;
+  return problem.isSphere() ? checkArcs(problem) : checkPointIndices(problem);
+}
+
+disco_status checkOperands(const Problem &problem) {
+  const disco_kernel_call &call = *problem.call;
   const int64_t in = problem.batch * problem.channels * problem.numIn;
   const int64_t out = problem.batch * problem.outChannels * problem.numOut;
   const int64_t weights = problem.outChannels * problem.groupIn;
   const bool isConv = call.op == DISCO_OP_CONV;
   const bool isGradient = call.op == DISCO_OP_CONV_WEIGHT_GRAD;
+  if (disco_status s = checkPsi(problem))
+    return s;
   const struct {
     const char *what;
     const void *pointer;
     int64_t count;
   } pointers[] = {
-      {"psi's offsets", psi.offsets, isTable ? 0 : 1},
-      {"psi's indices", psi.indices,
-       problem.isSphere() ? psi.num_arcs : entries},
-      {"psi's values", psi.values, entries},
       {"x", call.x, in},
       {"gy", call.gy, isGradient ? out : 0},
       {"weight", call.weight, isConv ? weights : 0},
@@ -353,7 +381,7 @@ disco_status checkOperands(const Problem &problem) {
   for (const auto &p : pointers)
     if (disco_status s = checkPointer(p.what, p.pointer, p.count))
       return s;
-  return problem.isSphere() ? checkArcs(problem) : checkPointIndices(problem);
+  return DISCO_OK;
 }
 
 } // namespace disco::cpu_gather

@@ -39,10 +39,17 @@ struct Problem {
   bool isSphere() const { return call->psi.form == DISCO_FORM_ARCS; }
 };
 
+/// Checks every number in `call` but those of the schedule that each family has
+/// its own rules for (layouts, fields), and no pointer and no table.
+disco_status readNumbers(const disco_kernel_call *call, Problem &problem);
+
 /// Checks every number in `call`, but no pointer and no table.
 disco_status readProblem(const disco_kernel_call *call, Problem &problem);
 
-/// Checks pointers, and the offsets and indices of psi.
+/// Checks the pointers to psi's tables, its offsets and its indices.
+disco_status checkPsi(const Problem &problem);
+
+/// The same, and the pointers to all other operands.
 disco_status checkOperands(const Problem &problem);
 
 /// Element `i` of a table of i32 or i64.

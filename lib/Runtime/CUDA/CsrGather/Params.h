@@ -1,0 +1,136 @@
+//===- Params.h - what host and kernels of csr_gather share -----*- C++ -*-===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An operator on a sphere is brought to lattice form first. With
+// nlonIn = stride * lattice and nlonOut = phases * lattice (one of stride and
+// phases is 1), in-longitude phi + stride * j belongs to ring (lat, phi) of
+// `lattice` points j, and out-longitude phase + phases * j to row (t, phase).
+// Then every tap is a shift: out-point j of a row reads point
+// (first + u + j) mod lattice of a ring for tap u of an arc, and an arc of a
+// stride of 2 has become two arcs, of the even and of the odd longitudes.
+//
+//   in, nlon 8, stride 2     a0 b0 a1 b1 a2 b2 a3 b3
+//   rings of lattice 4       a: a0 a1 a2 a3    b: b0 b1 b2 b3
+//
+// A window is a part of a ring that a block of threads holds in shared memory:
+// what `tile` neighbouring out-points read through an arc of `length` taps,
+// tile + length - 1 points, which may go round the ring.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DISCO_LIB_RUNTIME_CUDA_CSRGATHER_PARAMS_H
+#define DISCO_LIB_RUNTIME_CUDA_CSRGATHER_PARAMS_H
+
+#include "../device/Epilogue.h"
+
+#include <cstdint>
+
+namespace disco::cuda::csr {
+
+struct alignas(16) Int4 {
+  int32_t x, y, z, w;
+};
+
+/// Where the fields of x are and those of y go. A field is a sample and
+/// channel; all strides are in elements.
+struct Fields {
+  const void *x;
+  void *y;
+  int64_t xField, xBasis; ///< from field to field; from k to k (contract_sum)
+  int64_t yField, yBasis; ///< likewise; yBasis for contract
+  int32_t numFields, numBasis;
+};
+
+/// A grid has rows * fieldBlocks * tiles blocks, those of a row together.
+struct Sphere {
+  int32_t lattice, stride, phases;
+  int32_t tile, tiles; ///< out-points of a block, blocks of a row
+  int32_t fieldBlocks;
+  const Int4 *rows;
+  const Int4 *stages;
+  const Int4 *windows;
+  const Int4 *pieces; ///< contract_sum
+  const int32_t *pieceOffsets;
+  const void *values;
+};
+
+/// contract on a sphere. A block has `tile` <= its number of threads.
+///
+///   rows     {first stage, number of stages, place in a plane of y, taps}
+///   stages   {first window, number of windows, first tap, number of taps}
+///   windows  {place in a plane of x, first lattice point, taps, column in
+///            shared memory}
+///   values   records [kTile][tap][recordSize], which hold the tap's values for
+///            the features of the tile and then its column in shared memory
+struct ContractParams {
+  Fields fields;
+  Sphere sphere;
+  int32_t kTiles, numTaps;
+  int32_t columns; ///< of shared memory; records of stages follow
+};
+
+/// Threads of a block of contract, at most.
+constexpr int contractThreads = 128;
+
+/// Elements of a record of contract: K values and the column, in units of 16
+/// bytes.
+constexpr int recordSize(int kTile, int elementSize) {
+  const int unit = 16 / elementSize;
+  return (kTile + 1 + unit - 1) / unit * unit;
+}
+
+/// contract_sum on a sphere. A block does up to sumRows rows, which share
+/// windows, one with each warp; a thread sums sumPoints neighbouring
+/// out-points.
+///
+///   rows     [groups] {first stage, number of stages, first row of the group
+///            in rowPlaces, number of rows}
+///   stages   {first window, number of windows, first word of values, words}
+///   windows  {place in a plane of x, first lattice point (a multiple of 4 on
+///            such lattices), longest taps, group of columns in shared memory}
+///   pieceOffsets [stages * sumRows + 1] into
+///   pieces   {group of the window, column in the window, taps, word in the
+///            stage's values}
+///   values   for each stage [K][words]; those of a piece begin with as many
+///            zeros as its column in the window lies after a chunk's first
+struct ContractSumParams {
+  Fields fields;
+  Sphere sphere;
+  const int32_t *rowPlaces; ///< in a plane of y
+  Epilogue epilogue;
+  int32_t bufferBytes; ///< of one of two
+  int32_t isAligned;   ///< chunks of x begin at addresses of their size
+};
+
+constexpr int sumPoints = 8;
+constexpr int sumRows = 4;
+/// Threads of a block of contract_sum.
+constexpr int contractSumThreads = sumRows * 32;
+
+/// Units of 16 bytes of a group of sumPoints columns in shared memory.
+constexpr int sumGroupUnits(int fields, int sumSize) {
+  return sumPoints * sumSize / 16 * fields + 1;
+}
+
+/// Both operations on point sets: taps of out-point n are
+/// [offsets[n], offsets[n + 1]).
+struct PointParams {
+  Fields fields;
+  int32_t numPoints, pointBlocks;
+  int32_t fieldBlocks;
+  const int32_t *offsets;
+  const int32_t *columns;
+  const void *values; ///< [taps, K]
+  Epilogue epilogue;  ///< contract_sum
+};
+
+constexpr int pointThreads = 128;
+
+} // namespace disco::cuda::csr
+
+#endif // DISCO_LIB_RUNTIME_CUDA_CSRGATHER_PARAMS_H
