@@ -37,6 +37,9 @@ if [ "${2:-}" = --sanitize ]; then
   for tool in memcheck racecheck; do
     run "csr_gather under $tool" compute-sanitizer --tool $tool --error-exitcode 9 \
       "$tests/CsrGatherDeviceTests" --gtest_filter='CsrGather.*-*Golden*:*Random*'
+    run "toeplitz_wgmma under $tool" compute-sanitizer --tool $tool --error-exitcode 9 \
+      "$tests/ToeplitzWgmmaDeviceTests" \
+      --gtest_filter='ToeplitzWgmma.Every*:ToeplitzWgmma.Empty*'
   done
 fi
 exit $failed

@@ -96,6 +96,12 @@ Cost planning::harmonicsKPackedCost(const Problem &p, const Target &target) {
 
 Cost planning::harmonicsEinsumCost(const Problem &p, const Target &target) {
   Cost cost;
+  // One group multiplies the features where they lie; more than one are
+  // permuted to be batches of products, which reads and writes them once more.
+  const double expanded =
+      expandedElements(p, DISCO_FILTER_FIRST) * elementBytes(p);
+  if (p.groups > 1)
+    addRepack(cost, target, "permute", expanded, expanded);
   cost.stages.push_back(
       einsumStage(p, target, DISCO_FILTER_FIRST, Expanded::dram));
   return cost;

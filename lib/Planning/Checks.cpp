@@ -27,21 +27,30 @@ std::string planning::text(double wholeValue) {
   return buffer;
 }
 
-std::optional<RuleFailure> planning::checkExtents(const Problem &p) {
+std::optional<RuleFailure> planning::checkExtents(const Problem &p,
+                                                  const Target &target,
+                                                  int64_t channels) {
+  const std::string loops = target.kind == TargetKind::cpu
+                                ? "use loops, which indexes with 64 bits, or "
+                                : "";
   constexpr double limit = 2147483648.0; // 2^31
-  const double plane = std::max(inPoints(p), outPoints(p));
+  const double plane =
+      std::max(inPoints(p), outPoints(p)) * static_cast<double>(channels);
   if (plane >= limit)
-    return failure("expected a plane to have fewer than 2147483648 points for "
-                   "32-bit indices, but got " +
+    return failure("expected a plane of " + text(channels) +
+                       " channel(s) to have fewer than 2147483648 elements for "
+                       "32-bit indices, but got " +
                        text(plane),
-                   "use loops, which indexes with 64 bits, or shard the grid");
+                   channels > 1
+                       ? std::string("use csr_gather or kpacked_wgmma, whose "
+                                     "planes hold one channel")
+                       : loops + "shard the grid");
   const double values = real(p.filter.taps) * real(p.num_basis);
   if (values >= limit)
-    return failure(
-        "expected the filter to have fewer than 2147483648 values "
-        "for 32-bit indices, but got " +
-            text(values),
-        "use loops, which indexes with 64 bits, or a smaller cutoff");
+    return failure("expected the filter to have fewer than 2147483648 values "
+                   "for 32-bit indices, but got " +
+                       text(values),
+                   loops + "use a smaller cutoff");
   return std::nullopt;
 }
 

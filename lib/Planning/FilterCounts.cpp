@@ -135,6 +135,13 @@ Result<Problem> planning::makeSphereProblem(int32_t op,
   problem.out_shape[0] = out.nlat;
   problem.out_shape[1] = out.nlon;
   problem.filter = *counts;
+  if (op == DISCO_OP_CONV_WEIGHT_GRAD) {
+    counts = countFilter(*psi, filter::psiShape(filter),
+                         filter.transpose == adjoint);
+    if (!counts)
+      return counts.error();
+    problem.adjoint = *counts;
+  }
   return problem;
 }
 

@@ -28,18 +28,29 @@ double planning::accumulatorBytes(const Problem &p) {
   return std::max(4.0, elementBytes(p));
 }
 
-double planning::inputBytes(const Problem &p) {
-  double maps = p.op == DISCO_OP_CONTRACT_SUM ? real(p.num_basis) : 1;
-  return real(p.batch) * real(p.channels) * maps * inPoints(p) *
-         elementBytes(p);
+double planning::storedChannels(double channels, int32_t layout) {
+  return layout == DISCO_C8 ? padTo(channels, 8) : channels;
 }
 
-double planning::outputBytes(const Problem &p) {
+double planning::inputBytes(const Problem &p, int32_t layout) {
+  double maps = p.op == DISCO_OP_CONTRACT_SUM ? real(p.num_basis) : 1;
+  return real(p.batch) * storedChannels(real(p.channels), layout) * maps *
+         inPoints(p) * elementBytes(p);
+}
+
+double planning::outputBytes(const Problem &p, int32_t layout) {
   if (p.op == DISCO_OP_CONV_WEIGHT_GRAD)
     return weightBytes(p);
   double maps = p.op == DISCO_OP_CONTRACT ? real(p.num_basis) : 1;
-  return real(p.batch) * real(p.out_channels) * maps * outPoints(p) *
-         elementBytes(p);
+  return real(p.batch) * storedChannels(real(p.out_channels), layout) * maps *
+         outPoints(p) * elementBytes(p);
+}
+
+double planning::storedExpanded(const Problem &p, int32_t order,
+                                int32_t layout) {
+  const double channels = filteredChannels(p, order);
+  return expandedElements(p, order) / channels *
+         storedChannels(channels, layout);
 }
 
 double planning::weightBytes(const Problem &p) {
@@ -70,7 +81,10 @@ void planning::setTimes(Stage &stage, const Target &target, const Work &work) {
   const double clocks = target.coreClocks();
   stage[BoundClass::dram] =
       timeOf(c.dramReadBytes + c.dramWriteBytes, 1e9 * target[F::dram_gbps]);
-  stage[BoundClass::l2] = timeOf(c.l2Bytes, 1e9 * target[F::l2_gbps]);
+  // Ports of CPU cores to the shared cache are their own.
+  const double idlePorts = target.kind == TargetKind::cpu ? idle : 1;
+  stage[BoundClass::l2] =
+      idlePorts * timeOf(c.l2Bytes, 1e9 * target[F::l2_gbps]);
   stage[BoundClass::lsu] = idle * timeOf(c.l1Requests + c.smemWavefronts,
                                          clocks * target[F::lsu_per_clock]);
   stage[BoundClass::tensor] =
@@ -89,11 +103,10 @@ double planning::residentCtas(const Target &target, double threads,
                               double registers, double smemBytes) {
   // Shared memory is handed out with 1 KiB of the system's own for each CTA.
   constexpr double systemBytes = 1024;
-  double ctas = std::min(
+  return std::min(
       {target[F::max_ctas], std::floor(target[F::max_threads] / threads),
        std::floor(target[F::registers] / (registers * threads)),
        std::floor(target[F::smem_bytes] / (smemBytes + systemBytes))});
-  return std::max(1.0, ctas);
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,7 +156,7 @@ static void chooseUnit(const Problem &p, const Target &target, double flop,
 }
 
 Stage planning::einsumStage(const Problem &p, const Target &target,
-                            int32_t order, Expanded expanded) {
+                            int32_t order, Expanded expanded, int32_t layout) {
   Stage stage;
   stage.name = "einsum";
   Counts &c = stage.counts;
@@ -164,18 +177,20 @@ Stage planning::einsumStage(const Problem &p, const Target &target,
 
   // The K-expanded tensor is read (or written, weight_first) once; so are the
   // other activation and W.
-  const double z = expandedElements(p, order) * e;
+  const double z = storedExpanded(p, order, layout) * e;
   const double other =
       p.op == DISCO_OP_CONV_WEIGHT_GRAD
           ? real(p.batch) * e *
                 (order == DISCO_WEIGHT_FIRST
-                     ? real(p.channels) * inPoints(p)
-                     : real(p.out_channels) * outPoints(p))
-          : (order == DISCO_WEIGHT_FIRST ? inputBytes(p) : outputBytes(p));
+                     ? storedChannels(real(p.channels), layout) * inPoints(p)
+                     : storedChannels(real(p.out_channels), layout) *
+                           outPoints(p))
+          : (order == DISCO_WEIGHT_FIRST ? inputBytes(p, layout)
+                                         : outputBytes(p, layout));
   const bool writesOther = p.op == DISCO_OP_CONV && order == DISCO_FILTER_FIRST;
   (writesOther ? c.dramWriteBytes : c.dramReadBytes) += other;
   if (p.epilogue & DISCO_EPILOGUE_RESIDUAL)
-    c.dramReadBytes += outputBytes(p);
+    c.dramReadBytes += outputBytes(p, layout);
   (p.op == DISCO_OP_CONV_WEIGHT_GRAD ? c.dramWriteBytes : c.dramReadBytes) +=
       weightBytes(p);
   if (expanded == Expanded::dram)
@@ -193,7 +208,11 @@ Stage planning::einsumStage(const Problem &p, const Target &target,
   c.smemWavefronts = c.paddedFlop / 2 * e * (1 / tileM + 1 / tileN) / vector;
   c.l1Requests = (operands + z) / vector;
   c.tensorInstructions = onTensor ? c.paddedFlop / (2 * 16 * 8 * 16) : 0;
-  c.issueSlots = onTensor ? c.tensorInstructions / 4 // warpgroup tiles n >= 32
+  // Tiles of a warpgroup (n >= 32) and of tensor memory do four times as much
+  // as the instructions of a warp, which are counted.
+  const double perIssue =
+      target.has(featureWgmma) || target.has(featureTcgen05) ? 4 : 1;
+  c.issueSlots = onTensor ? c.tensorInstructions / perIssue
                           : c.paddedFlop / 2 / (vector / accumulatorBytes(p));
   c.threads = 256;
   c.registersPerThread = 128;
@@ -206,15 +225,15 @@ Stage planning::einsumStage(const Problem &p, const Target &target,
 }
 
 void planning::addRepack(Cost &cost, const Target &target, const char *name,
-                         double bytes, int32_t from, int32_t to) {
-  if (from == to)
-    return;
+                         double bytesRead, double bytesWritten) {
   Stage stage;
   stage.name = name;
   Counts &c = stage.counts;
-  c.dramReadBytes = c.dramWriteBytes = bytes;
-  c.l2Bytes = 2 * bytes;
+  c.dramReadBytes = bytesRead;
+  c.dramWriteBytes = bytesWritten;
+  c.l2Bytes = bytesRead + bytesWritten;
   // Read, transposed through shared memory, written.
+  const double bytes = std::max(bytesRead, bytesWritten);
   const double vectors = bytes / target[F::vector_bytes];
   c.l1Requests = 2 * vectors;
   c.smemWavefronts = 2 * vectors;
@@ -223,6 +242,20 @@ void planning::addRepack(Cost &cost, const Target &target, const char *name,
   c.threads = 256;
   setTimes(stage, target, {});
   cost.stages.push_back(stage);
+}
+
+void planning::addInputRepack(Cost &cost, const Target &target,
+                              const Problem &p, const Schedule &s) {
+  if (p.in_layout != s.in_layout)
+    addRepack(cost, target, "repack x", inputBytes(p, p.in_layout),
+              inputBytes(p, s.in_layout));
+}
+
+void planning::addOutputRepack(Cost &cost, const Target &target,
+                               const Problem &p, const Schedule &s) {
+  if (p.out_layout != s.out_layout)
+    addRepack(cost, target, "repack y", outputBytes(p, s.out_layout),
+              outputBytes(p, p.out_layout));
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,6 +271,13 @@ static double windowPoints(const Problem &p, const GatherShape &shape) {
   const double tile =
       std::min(shape.threads * shape.lonPerThread, pointsPerRow(p));
   return std::min(nlon, arc + real(p.filter.stride) * (tile - 1));
+}
+
+double planning::gatherRegisters(const Problem &p, const GatherShape &shape) {
+  constexpr double besides = 40;
+  const double sums =
+      shape.lonPerThread * shape.bcTile * (shape.sumOverK ? 1 : shape.kTile);
+  return besides + sums * accumulatorBytes(p) / 4;
 }
 
 double planning::gatherSmemBytes(const Problem &p, const GatherShape &shape) {
@@ -324,11 +364,12 @@ Stage planning::gatherStage(const Problem &p, const Target &target,
   work.fmaFlop = 2 * lanes * warpTaps * fma;
   c.paddedFlop = work.fmaFlop;
   c.threads = s.threads;
-  c.registersPerThread = 40 + s.lonPerThread * s.bcTile *
-                                  (s.sumOverK ? 1 : s.kTile) *
-                                  accumulatorBytes(p) / 4;
+  c.registersPerThread = gatherRegisters(p, s);
   c.smemBytes = gatherSmemBytes(p, s);
-  c.ctas = std::max(1.0, rows * tiles * blocks * (s.restage ? groups : 1));
+  // A CTA is a tile of a row's longitudes, or of the points.
+  const double rowTiles =
+      sphere ? rows * tiles : ceilDiv(real(f.rows), s.threads * s.lonPerThread);
+  c.ctas = std::max(1.0, rowTiles * blocks * (s.restage ? groups : 1));
   c.ctasPerCore =
       residentCtas(target, c.threads, c.registersPerThread, c.smemBytes);
   c.tapImbalance = taps > 0 ? real(f.max_taps) * real(f.rows) / taps : 1;

@@ -34,10 +34,14 @@ inline DType dtypeOf(const Problem &problem) {
 /// Bytes of an element of x, and of the type that sums are kept in.
 double elementBytes(const Problem &problem);
 double accumulatorBytes(const Problem &problem);
-/// Bytes of x, of y (of z for contract) and of W.
-double inputBytes(const Problem &problem);
-double outputBytes(const Problem &problem);
+/// `channels` in a layout: c8 stores whole blocks of eight.
+double storedChannels(double channels, int32_t layout);
+/// Bytes of x, of y (of z for contract), both in a layout, and of W.
+double inputBytes(const Problem &problem, int32_t layout = DISCO_NCHW);
+double outputBytes(const Problem &problem, int32_t layout = DISCO_NCHW);
 double weightBytes(const Problem &problem);
+/// Elements of the K-expanded tensor of an order, in a layout.
+double storedExpanded(const Problem &problem, int32_t order, int32_t layout);
 /// B times the fields that the order filters.
 double filteredFields(const Problem &problem, int32_t order);
 
@@ -53,10 +57,12 @@ struct Work {
 };
 
 /// Fills issuedFlop, waves and the times. With fewer CTAs than cores, what
-/// happens inside a core takes longer in proportion.
+/// happens inside a core takes longer in proportion; so does, on a CPU, what
+/// cores draw from the shared cache.
 void setTimes(Stage &stage, const Target &target, const Work &work);
 
-/// CTAs that a core can hold with these threads, registers and shared memory.
+/// CTAs that a core can hold with these threads, registers and shared memory;
+/// 0: such a CTA cannot be launched.
 double residentCtas(const Target &target, double threads, double registers,
                     double smemBytes);
 
@@ -64,14 +70,20 @@ double residentCtas(const Target &target, double threads, double registers,
 enum class Expanded { dram, sharedCache, core };
 
 /// The channel mix of conv and conv_weight_grad as matrix products, one a
-/// group, on the fastest unit that dtype and precision allow.
+/// group, on the fastest unit that dtype and precision allow. Activations are
+/// in `layout`.
 Stage einsumStage(const Problem &problem, const Target &target, int32_t order,
-                  Expanded expanded);
+                  Expanded expanded, int32_t layout = DISCO_NCHW);
 
-/// One pass over a tensor of `bytes` bytes that changes its layout; nothing
-/// when the layouts agree.
-void addRepack(Cost &cost, const Target &target, const char *name, double bytes,
-               int32_t from, int32_t to);
+/// One pass that changes the layout of a tensor.
+void addRepack(Cost &cost, const Target &target, const char *name,
+               double bytesRead, double bytesWritten);
+/// That of x and y between the op's and the schedule's layouts; nothing where
+/// they agree.
+void addInputRepack(Cost &cost, const Target &target, const Problem &problem,
+                    const Schedule &schedule);
+void addOutputRepack(Cost &cost, const Target &target, const Problem &problem,
+                     const Schedule &schedule);
 
 /// A gather with the longitude along threads. Of a CTA:
 ///
@@ -104,6 +116,10 @@ struct GatherShape {
 Stage gatherStage(const Problem &problem, const Target &target, int32_t order,
                   const GatherShape &shape);
 
+/// Registers of a thread of that gather: its sums, and addresses, a tap and
+/// loop counters.
+double gatherRegisters(const Problem &problem, const GatherShape &shape);
+
 /// Shared memory of a CTA of that gather.
 double gatherSmemBytes(const Problem &problem, const GatherShape &shape);
 
@@ -116,9 +132,12 @@ std::string text(double wholeValue);
 // Checks that several families make
 //===----------------------------------------------------------------------===//
 
-/// 32-bit indices within one sample's plane, and within the filter's values:
-/// both below 2^31 elements.
-std::optional<RuleFailure> checkExtents(const Problem &problem);
+/// 32-bit indices within a plane of `channels` fields that lie side by side,
+/// and within the filter's values: both below 2^31 elements. Planes are found
+/// with 64 bits, so that batch and channels are free.
+std::optional<RuleFailure> checkExtents(const Problem &problem,
+                                        const Target &target,
+                                        int64_t channels = 1);
 /// That the target has all of `features`.
 std::optional<RuleFailure> checkFeatures(const Target &target,
                                          uint32_t features);

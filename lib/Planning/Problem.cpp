@@ -137,6 +137,7 @@ static int64_t numRows(const Problem &p) {
   return rows < 9e18 ? static_cast<int64_t>(rows) : INT64_MAX;
 }
 
+/// The counts `p.filter` against the shapes.
 static void checkCounts(Checker &check, const Problem &p) {
   const FilterCounts &f = p.filter;
   check.range("stride", f.stride, 1, maxExtent);
@@ -200,6 +201,8 @@ Status planning::verify(const Problem &problem) {
   checkShapes(check, problem);
   if (check.status.ok())
     checkCounts(check, problem);
+  if (check.status.ok() && problem.op == DISCO_OP_CONV_WEIGHT_GRAD)
+    checkCounts(check, appliedFilter(problem, DISCO_WEIGHT_FIRST).problem);
   return check.status;
 }
 
@@ -227,6 +230,17 @@ struct Fnv {
 
 } // namespace
 
+static void add(Fnv &fnv, const FilterCounts &f) {
+  fnv.add({f.exact, f.shared_support, f.rows, f.empty_rows, f.taps, f.entries,
+           f.min_taps, f.max_taps, f.rings, f.max_rings, f.arcs, f.gaps,
+           f.whole_rings, f.longest_arc, f.gap_taps, f.stride, f.phases});
+  uint64_t median;
+  std::memcpy(&median, &f.median_taps, sizeof median);
+  fnv.add(median);
+  for (int i = 0; i < DISCO_TAP_BINS; ++i)
+    fnv.add({f.histogram_rows[i], f.histogram_taps[i]});
+}
+
 uint64_t planning::hashOf(const Problem &p) {
   Fnv fnv;
   fnv.add({p.op,
@@ -249,15 +263,9 @@ uint64_t planning::hashOf(const Problem &p) {
            p.channels,
            p.out_channels,
            p.groups});
-  const FilterCounts &f = p.filter;
-  fnv.add({f.exact, f.shared_support, f.rows, f.empty_rows, f.taps, f.entries,
-           f.min_taps, f.max_taps, f.rings, f.max_rings, f.arcs, f.gaps,
-           f.whole_rings, f.longest_arc, f.gap_taps, f.stride, f.phases});
-  uint64_t median;
-  std::memcpy(&median, &f.median_taps, sizeof median);
-  fnv.add(median);
-  for (int i = 0; i < DISCO_TAP_BINS; ++i)
-    fnv.add({f.histogram_rows[i], f.histogram_taps[i]});
+  add(fnv, p.filter);
+  if (p.op == DISCO_OP_CONV_WEIGHT_GRAD)
+    add(fnv, p.adjoint);
   return fnv.state ? fnv.state : 1;
 }
 
@@ -287,6 +295,22 @@ std::string planning::toString(const Problem &p) {
 //===----------------------------------------------------------------------===//
 // Derived sizes
 //===----------------------------------------------------------------------===//
+
+AppliedFilter planning::appliedFilter(const Problem &p, int32_t order) {
+  AppliedFilter applied{p, order};
+  if (p.op != DISCO_OP_CONV_WEIGHT_GRAD || order != DISCO_WEIGHT_FIRST)
+    return applied;
+  Problem &contract = applied.problem;
+  contract.op = DISCO_OP_CONTRACT;
+  std::swap(contract.in_shape, contract.out_shape);
+  std::swap(contract.in_layout, contract.out_layout);
+  contract.channels = p.out_channels;
+  contract.groups = 1;
+  contract.filter = p.adjoint;
+  contract.adjoint = {};
+  applied.order = DISCO_FILTER_FIRST;
+  return applied;
+}
 
 static double real(int64_t value) { return static_cast<double>(value); }
 

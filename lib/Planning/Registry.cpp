@@ -113,46 +113,62 @@ static std::string dtypeNames(uint32_t mask) {
                  [](int i) { return nameOf(static_cast<DType>(i)); });
 }
 
-/// Other rows that serve what this one does not, for suggestions.
-static std::string others(const Family &family, uint32_t Family::*column,
-                          uint32_t bit) {
+/// Whether the row and the rules without a schedule admit the problem in one of
+/// its orders.
+static bool admits(const Family &family, const Problem &p,
+                   const Target &target) {
+  if (!(family.ops >> p.op & 1) || !(family.dtypes >> p.dtype & 1) ||
+      !(family.structures >> p.structure & 1) || !family.providersOn(target))
+    return false;
+  for (int32_t order = 0; order < DISCO_NUM_ORDERS; ++order) {
+    bool isAdmitted = ordersOf(p) >> order & 1;
+    for (int32_t i = 0; i < family.impl->numRules && isAdmitted; ++i) {
+      const Rule &rule = family.impl->rules[i];
+      isAdmitted = !rule.check || !rule.check(p, target, order);
+    }
+    if (isAdmitted)
+      return true;
+  }
+  return false;
+}
+
+/// Other rows that could run the problem on that target, for suggestions.
+static std::string others(const Family &family, const Problem &p,
+                          const Target &target) {
   std::string names;
   for (const Family &other : families())
-    if (&other != &family && other.*column & bit)
+    if (&other != &family && admits(other, p, target))
       names += (names.empty() ? "use " : " or ") + std::string(other.name);
   return names;
 }
 
-static std::optional<RuleFailure> checkColumn(const Family &family, int rule,
-                                              const char *what, uint32_t bit,
-                                              uint32_t Family::*column,
-                                              const std::string &served,
-                                              std::string_view got) {
-  if (family.*column & bit)
-    return std::nullopt;
-  return RuleFailure{rule,
-                     std::string("expected the ") + what + " to be one of " +
-                         served + ", but got " + std::string(got),
-                     others(family, column, bit)};
+/// A column of the row that does not serve what the problem is.
+static RuleFailure columnFailure(int rule, const char *what,
+                                 const std::string &served,
+                                 std::string_view got,
+                                 const std::string &suggestion) {
+  return {rule,
+          std::string("expected the ") + what + " to be one of " + served +
+              ", but got " + std::string(got),
+          suggestion};
 }
 
 static std::optional<RuleFailure> checkRow(const Family &family,
                                            const Problem &p,
                                            const Target &target,
                                            int32_t order) {
-  if (auto f = checkColumn(family, 1, "op", 1u << p.op, &Family::ops,
-                           namesOf(family.ops, DISCO_NUM_OPS, nameOfOp),
-                           nameOfOp(p.op)))
-    return f;
-  const auto dtype = static_cast<DType>(p.dtype);
-  if (auto f = checkColumn(family, 2, "dtype", 1u << p.dtype, &Family::dtypes,
-                           dtypeNames(family.dtypes), nameOf(dtype)))
-    return f;
-  if (auto f = checkColumn(
-          family, 3, "structure", 1u << p.structure, &Family::structures,
-          namesOf(family.structures, DISCO_NUM_STRUCTURES, nameOfStructure),
-          nameOfStructure(p.structure)))
-    return f;
+  if (!(family.ops >> p.op & 1))
+    return columnFailure(1, "op", namesOf(family.ops, DISCO_NUM_OPS, nameOfOp),
+                         nameOfOp(p.op), others(family, p, target));
+  if (!(family.dtypes >> p.dtype & 1))
+    return columnFailure(2, "dtype", dtypeNames(family.dtypes),
+                         nameOf(static_cast<DType>(p.dtype)),
+                         others(family, p, target));
+  if (!(family.structures >> p.structure & 1))
+    return columnFailure(
+        3, "structure",
+        namesOf(family.structures, DISCO_NUM_STRUCTURES, nameOfStructure),
+        nameOfStructure(p.structure), others(family, p, target));
   if (!family.providersOn(target)) {
     const bool cuda = family.parts & partCudaKernel;
     return RuleFailure{

@@ -78,6 +78,10 @@ Status planning::set(Schedule &schedule, const FieldTable &table, int32_t id,
 Status planning::set(Schedule &schedule, const FieldTable &table,
                      std::string_view name, int64_t value) {
   int32_t id = table.find(name);
+  if (id < 0 && table.size == 0)
+    return Error{"expected no schedule fields, since the family has none, but "
+                 "got " +
+                 std::string(name)};
   if (id < 0)
     return Error{"expected the schedule field to be one of " + table.names() +
                  ", but got " + std::string(name)};
@@ -86,6 +90,8 @@ Status planning::set(Schedule &schedule, const FieldTable &table,
 
 Status planning::parseFields(Schedule &schedule, const FieldTable &table,
                              std::string_view text) {
+  static_assert(DISCO_MAX_SCHEDULE_FIELDS <= 64, "a bit a field");
+  uint64_t given = 0;
   while (!text.empty()) {
     std::string_view item = text.substr(0, text.find(','));
     text.remove_prefix(item.size() < text.size() ? item.size() + 1
@@ -100,8 +106,14 @@ Status planning::parseFields(Schedule &schedule, const FieldTable &table,
         end != digits.data() + digits.size())
       return Error{"expected a schedule field to read name=integer, but got '" +
                    std::string(item) + "'"};
-    if (Status s = set(schedule, table, item.substr(0, equals), value); !s)
+    const std::string_view name = item.substr(0, equals);
+    if (Status s = set(schedule, table, name, value); !s)
       return s;
+    const uint64_t bit = uint64_t(1) << table.find(name);
+    if (given & bit)
+      return Error{"expected the schedule field " + std::string(name) +
+                   " to be given once, but got it twice"};
+    given |= bit;
   }
   return {};
 }

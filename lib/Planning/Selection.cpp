@@ -286,6 +286,29 @@ std::string Loser::text(double winnerMicroseconds) const {
   return line + ", bound by " + std::string(nameOf(cost.bound()));
 }
 
+static std::string layoutsOf(const Schedule &schedule) {
+  return std::string(nameOfLayout(schedule.in_layout)) + " -> " +
+         std::string(nameOfLayout(schedule.out_layout));
+}
+
+/// That the kernel reads and writes the layouts that the schedule says: those
+/// of one of the family's candidates.
+static Status checkLayouts(const Family &family, const Problem &problem,
+                           const Target &target, const Schedule &schedule) {
+  std::vector<Schedule> candidates;
+  family.impl->candidates(problem, target, schedule.order, schedule.provider,
+                          candidates);
+  std::string known;
+  for (const Schedule &candidate : candidates) {
+    if (layoutsOf(candidate) == layoutsOf(schedule))
+      return {};
+    if (known.find(layoutsOf(candidate)) == known.npos)
+      known += (known.empty() ? "" : " or ") + layoutsOf(candidate);
+  }
+  return Error{"expected the kernel layout of " + std::string(family.name) +
+               " to be " + known + ", but got " + layoutsOf(schedule)};
+}
+
 Status planning::checkPlan(const Problem &problem, const Target &target,
                            std::string_view familyName,
                            const Schedule &schedule, bool includePlanned) {
@@ -313,5 +336,5 @@ Status planning::checkPlan(const Problem &problem, const Target &target,
   if (failure)
     return Error{"family '" + std::string(familyName) +
                  "' is not applicable: " + describe(*failure)};
-  return {};
+  return checkLayouts(*family, problem, target, schedule);
 }

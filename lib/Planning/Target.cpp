@@ -110,6 +110,14 @@ Result<Target> planning::lookupTarget(std::string_view name) {
                std::string(name) + "'"};
 }
 
+static const char *const overrideSource = "override";
+
+static std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
 static std::string fieldNames() {
   std::string names;
   for (size_t i = 0; i < numTargetFields; ++i)
@@ -118,7 +126,9 @@ static std::string fieldNames() {
   return names;
 }
 
-static Status applyOverride(Target &target, const std::string &item) {
+/// Sets a field, and its bit in `given`.
+static Status applyOverride(Target &target, const std::string &item,
+                            uint64_t &given) {
   size_t equals = item.find('=');
   if (equals == item.npos)
     return Error{"expected a target override to read field=number, but got '" +
@@ -132,22 +142,75 @@ static Status applyOverride(Target &target, const std::string &item) {
                  " to be a number, but got '" + digits + "'"};
   for (size_t i = 0; i < numTargetFields; ++i)
     if (infoOf(static_cast<TargetField>(i)).name == name) {
+      if (given >> i & 1)
+        return Error{"expected the target field " + name +
+                     " to be given once, but got it twice"};
+      given |= uint64_t(1) << i;
       target.values[i] = value;
-      target.sources[i] = "override";
+      target.sources[i] = overrideSource;
       return {};
     }
   return Error{"expected the target field to be one of " + fieldNames() +
                ", but got '" + name + "'"};
 }
 
+/// Rates of all cores together that are what each core does, or its own ports
+/// give, times their number. A GPU's L2 is not among them: it is one unit with
+/// a clock of its own.
+static bool followsCores(const Target &target, TargetField field) {
+  using F = TargetField;
+  switch (field) {
+  case F::smem_gbps:
+  case F::fma_f64_tflops:
+  case F::fma_f32_tflops:
+  case F::tensor_f64_tflops:
+  case F::tensor_tf32_tflops:
+  case F::tensor_f16_tflops:
+    return true;
+  case F::l2_gbps:
+    return target.kind == TargetKind::cpu;
+  default:
+    return false;
+  }
+}
+
+/// A row's rates are those of its cores at its clock: they follow both, unless
+/// they were overridden themselves.
+static void scaleRates(const Target &row, Target &result) {
+  const double factor = result.coreClocks() / row.coreClocks();
+  if (factor == 1 || !(factor > 0) || !std::isfinite(factor))
+    return;
+  for (size_t i = 0; i < numTargetFields; ++i) {
+    if (result.values[i] == 0 || result.sources[i] == overrideSource ||
+        !followsCores(result, static_cast<TargetField>(i)))
+      continue;
+    result.values[i] *= factor;
+    result.sources[i] = "scaled with cores and clock: " + result.sources[i];
+  }
+}
+
+std::string Target::overridesText() const {
+  std::string text;
+  for (size_t i = 0; i < numTargetFields; ++i)
+    if (sources[i] == overrideSource)
+      text += (text.empty() ? "" : ", ") +
+              std::string(infoOf(static_cast<TargetField>(i)).name) + " = " +
+              number(values[i]);
+  return text;
+}
+
 Status planning::applyOverrides(Target &target, std::string_view text) {
+  static_assert(numTargetFields <= 64, "a bit a field");
+  uint64_t given = 0;
   Target result = target;
   while (!text.empty()) {
     std::string_view item = text.substr(0, text.find(','));
     text.remove_prefix(std::min(item.size() + 1, text.size()));
-    if (Status status = applyOverride(result, std::string(item)); !status)
+    if (Status status = applyOverride(result, std::string(item), given);
+        !status)
       return status;
   }
+  scaleRates(target, result);
   if (Status status = validate(result); !status)
     return status;
   target = std::move(result);
@@ -158,10 +221,20 @@ Status planning::applyOverrides(Target &target, std::string_view text) {
 // Validation
 //===----------------------------------------------------------------------===//
 
-static std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
+/// Far beyond any chip, and low enough that counts stay exact.
+static double greatestOf(TargetField field) {
+  switch (field) {
+  case TargetField::cores:
+    return 65536;
+  case TargetField::clock_ghz:
+    return 1000;
+  case TargetField::vector_bytes:
+  case TargetField::issue_per_clock:
+  case TargetField::lsu_per_clock:
+    return 4096;
+  default:
+    return 1e15;
+  }
 }
 
 static Status checkFields(const Target &target) {
@@ -180,6 +253,10 @@ static Status checkFields(const Target &target) {
     if (!(value > 0) || !std::isfinite(value))
       return Error{"expected " + what + " to be positive, but got " +
                    number(value)};
+    if (const double most = greatestOf(static_cast<TargetField>(i));
+        value > most)
+      return Error{"expected " + what + " to be at most " + number(most) +
+                   ", but got " + number(value)};
     if (target.sources[i].empty())
       return Error{"expected " + what + " to name its source"};
   }

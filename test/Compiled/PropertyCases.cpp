@@ -190,6 +190,14 @@ static void checkStrides(Checker &checker) {
   for (size_t i = 0; i < dense->size(); ++i)
     checker.check("strides, output " + std::to_string(i),
                   same((*dense)[i], (*spread)[i]), "the outputs differ");
+  // Without --strided the runtime refuses what is not dense.
+  std::unique_ptr<Program> denseOnly = checker.compile("dense", stridedModule);
+  if (denseOnly)
+    checker.checkError("strides that are not dense",
+                       denseOnly->runSpread("layer", inputs, 3),
+                       "output shapes: expected input 0 to have stride 3 equal "
+                       "to 1 (entry 'layer' takes dense row-major arrays), but "
+                       "got 3");
   checker.check("an input that is a result", same((*dense)[1], inputs[0]),
                 "the copy differs");
 }

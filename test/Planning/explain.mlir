@@ -5,10 +5,17 @@
 // RUN: FileCheck %s --check-prefix=JSON --input-file=%t.json
 // RUN: disco-opt %s --disco-select-kernel=force-family=loops --disco-explain -o /dev/null 2>&1 | FileCheck %s
 // RUN: not disco-opt %s --disco-explain 2>&1 | FileCheck %s --check-prefix=UNPLANNED
+// RUN: disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=kernel=loops -o /dev/null 2>&1 | FileCheck %s
+// RUN: not disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=kernel=disco_cpu_gather_run 2>&1 | FileCheck %s --check-prefix=KERNEL
+// RUN: disco-opt %s --disco-select-kernel=force-family=cpu_gather --disco-explain=kernel=disco_cpu_gather_run -o /dev/null 2>&1 | FileCheck %s --check-prefix=SYMBOL
 // RUN: not disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=format=html 2>&1 | FileCheck %s --check-prefix=FORMAT
 // RUN: not disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=output=%t.none/page.md 2>&1 | FileCheck %s --check-prefix=FILE
 
 // UNPLANNED: error: 'builtin.module' op expected at least 1 operation with a plan, but got 0: run disco-select-kernel first{{$}}
+// KERNEL: error: 'builtin.module' op expected an operation with a plan to run the kernel disco_cpu_gather_run, but got none of {{[0-9]+$}}
+// SYMBOL: | kernel symbol | disco_cpu_gather_run | exact |{{$}}
+// SYMBOL: - @layer -> disco_cpu_gather_run of the runtime,
+// SYMBOL: - kernel: lib/Runtime/CPU/CpuGather/CpuGather.cpp:{{[0-9]+$}}
 // FORMAT: error: 'builtin.module' op expected format to be md or json, but got html{{$}}
 // FILE: error: 'builtin.module' op expected to write {{.*}}.none/page.md, but got: No such file or directory{{$}}
 
@@ -16,12 +23,13 @@
 // CHECK:      | what | value | from |{{$}}
 // CHECK:      |---|---|---|{{$}}
 // CHECK:      | kernel family | loops | exact |{{$}}
+// CHECK:      | kernel symbol | none | exact |{{$}}
 // CHECK:      | provider | generated for the host | exact |{{$}}
 // CHECK:      | order | filter_first | exact |{{$}}
 // CHECK:      | file | lib/Transforms/Lowering/Families/Loops.cpp:{{[0-9]+}} | exact |{{$}}
 // CHECK:      | target | avx2 (x86-64-v3) | exact |{{$}}
 // CHECK:      | predicted time | {{.+}} | model |{{$}}
-// CHECK:      | bound by | issue | model |{{$}}
+// CHECK:      | bound by | latency | model |{{$}}
 // CHECK:      ## 1. Overview{{$}}
 // CHECK:      - conv[b,o,n] = sum over c, k: w[o,c,k] * (sum over taps t of n: v[t,k] * x[b,c,m(t)]){{$}}
 // CHECK:      - psi: #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, norm = nodal, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>{{$}}
@@ -40,8 +48,8 @@
 // CHECK:      ## 2. Host side{{$}}
 // CHECK:      ### Why this family{{$}}
 // CHECK:      - the plan is not what selection would choose, which is cpu_gather, filter_first: {{[0-9.]+}} us{{$}}
-// CHECK:      - this plan's family and order, with the best schedule: loops, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by issue{{$}}
-// CHECK:      - rejected: loops, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by issue{{$}}
+// CHECK:      - this plan's family and order, with the best schedule: loops, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by latency{{$}}
+// CHECK:      - rejected: loops, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by latency{{$}}
 // CHECK:      - rejected: cpu_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}{{$}}
 // CHECK:      - rejected: csr_gather: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
 // CHECK:      - rejected: kpacked_wgmma: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
@@ -77,7 +85,7 @@
 // CHECK:      x, psi, W{{$}}
 // CHECK:      |  82.4 kB read{{$}}
 // CHECK:      v{{$}}
-// CHECK:      [loops]  {{[0-9.]+}} us, issue{{$}}
+// CHECK:      [loops]  {{[0-9.]+}} us, latency{{$}}
 // CHECK:      |  86.0 kB written{{$}}
 // CHECK:      v{{$}}
 // CHECK:      y{{$}}
@@ -86,7 +94,7 @@
 // CHECK:      | what | value | from |{{$}}
 // CHECK:      |---|---|---|{{$}}
 // CHECK:      | predicted time | {{.+}} | model |{{$}}
-// CHECK:      | bound by | issue | model |{{$}}
+// CHECK:      | bound by | latency | model |{{$}}
 // CHECK:      | time over that of the next bound | {{.+}} | model |{{$}}
 // CHECK:      ### Counts of loops{{$}}
 // CHECK:      | what | value | from |{{$}}

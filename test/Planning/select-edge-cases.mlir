@@ -1,7 +1,7 @@
 // RUN: disco-opt %s --disco-select-kernel="target=h200 include-planned" --remarks-filter=disco-select-kernel -o /dev/null 2>&1 | FileCheck %s
 
 // K = 20 pads to 24 (fused into a conv).
-// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_conv_bf16 | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_conv_bf16 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=kpad24_conv_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=kpad24_conv_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=kpad24_conv_bf16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -15,7 +15,7 @@ func.func @kpad24_conv_bf16(%x: tensor<1x16x32x64xbf16>, %w: tensor<16x16x20xbf1
 }
 
 // K = 20, unfused.
-// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_contract_bf16 | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_contract_bf16 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops filter_first | Category:disco-select-kernel | Function=kpad24_contract_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather filter_first | Category:disco-select-kernel | Function=kpad24_contract_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=kpad24_contract_bf16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -27,7 +27,7 @@ func.func @kpad24_contract_bf16(%x: tensor<1x16x32x64xbf16>) -> tensor<1x16x20x3
 }
 
 // Its input gradient.
-// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_input_gradient_bf16 | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_input_gradient_bf16 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=kpad24_input_gradient_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=kpad24_input_gradient_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=kpad24_input_gradient_bf16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -42,12 +42,12 @@ func.func @kpad24_input_gradient_bf16(%gy: tensor<1x16x32x64xbf16>, %w: tensor<1
 }
 
 // Its weight gradient.
-// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_weight_gradient_bf16 | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=weight_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_weight_gradient_bf16 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=weight_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=kpad24_weight_gradient_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=kpad24_weight_gradient_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=kpad24_weight_gradient_bf16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=kpad24_weight_gradient_bf16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
-// CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=kpad24_weight_gradient_bf16 | Reason="expected the op to be one of contract, conv, but got conv_weight_grad", Rule=1, Suggestion="use loops or cpu_gather or csr_gather or toeplitz_wgmma"{{$}}
+// CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=kpad24_weight_gradient_bf16 | Reason="expected the op to be one of contract, conv, but got conv_weight_grad", Rule=1, Suggestion="use csr_gather or toeplitz_wgmma"{{$}}
 // CHECK: remark: [Missed] toeplitz_wgmma filter_first runtime | Category:disco-select-kernel | Function=kpad24_weight_gradient_bf16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 func.func @kpad24_weight_gradient_bf16(%x: tensor<1x16x32x64xbf16>, %gy: tensor<1x16x32x64xbf16>) -> tensor<16x16x20xbf16> {
   %psi = disco.filter #disco.sphere_filter<harmonic, [4, 5], cutoff = 0.4, in = #disco.grid<legendre_gauss, 32x64>, out = #disco.grid<legendre_gauss, 32x64>> -> !disco.psi<sphere, 20, 32x64 -> 32x64>
@@ -56,7 +56,7 @@ func.func @kpad24_weight_gradient_bf16(%x: tensor<1x16x32x64xbf16>, %gy: tensor<
 }
 
 // K = 20 pads to 24 (fused into a conv).
-// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_conv_f16 | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_conv_f16 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=kpad24_conv_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=kpad24_conv_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=kpad24_conv_f16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -70,7 +70,7 @@ func.func @kpad24_conv_f16(%x: tensor<1x16x32x64xf16>, %w: tensor<16x16x20xf16>)
 }
 
 // K = 20, unfused.
-// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_contract_f16 | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_contract_f16 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops filter_first | Category:disco-select-kernel | Function=kpad24_contract_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather filter_first | Category:disco-select-kernel | Function=kpad24_contract_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=kpad24_contract_f16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -82,7 +82,7 @@ func.func @kpad24_contract_f16(%x: tensor<1x16x32x64xf16>) -> tensor<1x16x20x32x
 }
 
 // Its input gradient.
-// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_input_gradient_f16 | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_input_gradient_f16 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=kpad24_input_gradient_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=kpad24_input_gradient_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=kpad24_input_gradient_f16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -97,12 +97,12 @@ func.func @kpad24_input_gradient_f16(%gy: tensor<1x16x32x64xf16>, %w: tensor<16x
 }
 
 // Its weight gradient.
-// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_weight_gradient_f16 | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=weight_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_weight_gradient_f16 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=weight_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=kpad24_weight_gradient_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=kpad24_weight_gradient_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=kpad24_weight_gradient_f16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=kpad24_weight_gradient_f16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
-// CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=kpad24_weight_gradient_f16 | Reason="expected the op to be one of contract, conv, but got conv_weight_grad", Rule=1, Suggestion="use loops or cpu_gather or csr_gather or toeplitz_wgmma"{{$}}
+// CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=kpad24_weight_gradient_f16 | Reason="expected the op to be one of contract, conv, but got conv_weight_grad", Rule=1, Suggestion="use csr_gather or toeplitz_wgmma"{{$}}
 // CHECK: remark: [Missed] toeplitz_wgmma filter_first runtime | Category:disco-select-kernel | Function=kpad24_weight_gradient_f16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 func.func @kpad24_weight_gradient_f16(%x: tensor<1x16x32x64xf16>, %gy: tensor<1x16x32x64xf16>) -> tensor<16x16x20xf16> {
   %psi = disco.filter #disco.sphere_filter<harmonic, [4, 5], cutoff = 0.4, in = #disco.grid<legendre_gauss, 32x64>, out = #disco.grid<legendre_gauss, 32x64>> -> !disco.psi<sphere, 20, 32x64 -> 32x64>
@@ -111,7 +111,7 @@ func.func @kpad24_weight_gradient_f16(%x: tensor<1x16x32x64xf16>, %gy: tensor<1x
 }
 
 // Isotropic hats: features differ in their support.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=hats | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=hats | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=hats | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=hats | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=hats | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -125,12 +125,12 @@ func.func @hats(%x: tensor<1x16x32x64xbf16>, %w: tensor<16x16x2xbf16>) -> tensor
 }
 
 // No tensor family serves f64.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=f64 | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=f64 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=f64 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=f64 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=f64 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
-// CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=f64 | Reason="expected the dtype to be one of f16, bf16, but got f64", Rule=2, Suggestion="use loops or cpu_gather or csr_gather"{{$}}
-// CHECK: remark: [Missed] toeplitz_wgmma | Category:disco-select-kernel | Function=f64 | Reason="expected the dtype to be one of f16, bf16, but got f64", Rule=2, Suggestion="use loops or cpu_gather or csr_gather"{{$}}
+// CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=f64 | Reason="expected the dtype to be one of f16, bf16, but got f64", Rule=2, Suggestion="use csr_gather"{{$}}
+// CHECK: remark: [Missed] toeplitz_wgmma | Category:disco-select-kernel | Function=f64 | Reason="expected the dtype to be one of f16, bf16, but got f64", Rule=2, Suggestion="use csr_gather"{{$}}
 func.func @f64(%x: tensor<1x16x32x64xf64>, %w: tensor<16x16x9xf64>) -> tensor<1x16x32x64xf64> {
   %psi = disco.filter #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 32x64>, out = #disco.grid<legendre_gauss, 32x64>> -> !disco.psi<sphere, 9, 32x64 -> 32x64>
   %y = disco.conv %x, %psi, %w : (tensor<1x16x32x64xf64>, !disco.psi<sphere, 9, 32x64 -> 32x64>, tensor<16x16x9xf64>) -> tensor<1x16x32x64xf64>
@@ -138,7 +138,7 @@ func.func @f64(%x: tensor<1x16x32x64xf64>, %w: tensor<16x16x9xf64>) -> tensor<1x
 }
 
 // 36 output longitudes are no multiple of 8.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=nlon_36 | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=nlon_36 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=nlon_36 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=nlon_36 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=nlon_36 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -152,7 +152,7 @@ func.func @nlon_36(%x: tensor<1x16x18x36xbf16>, %w: tensor<16x16x9xbf16>) -> ten
 }
 
 // A cutoff below the grid spacing leaves rows of one tap or none.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=empty_rows | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=empty_rows | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=empty_rows | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -167,7 +167,7 @@ func.func @empty_rows(%x: tensor<1x16x33x64xbf16>, %w: tensor<16x16x9xbf16>) -> 
 }
 
 // K = 1.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=one_feature | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=one_feature | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=one_feature | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -182,7 +182,7 @@ func.func @one_feature(%x: tensor<1x16x32x64xbf16>, %w: tensor<16x16x1xbf16>) ->
 }
 
 // B * C = 15 fields leave a tail in every tile.
-// CHECK: remark: [Passed] kpacked_wgmma | Category:disco-select-kernel | Function=tail | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=codegen, Remark="chose kpacked_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] kpacked_wgmma | Category:disco-select-kernel | Function=tail | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=codegen, Remark="chose kpacked_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=tail | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=tail | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=tail | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -196,20 +196,40 @@ func.func @tail(%x: tensor<3x5x32x64xbf16>, %w: tensor<7x5x9xbf16>) -> tensor<3x
   return %y : tensor<3x7x32x64xbf16>
 }
 
-// 2^30 points times 4 channels; a psi known only at run time.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=beyond_int32 | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
-// CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=beyond_int32 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
-// CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=beyond_int32 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
-// CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=beyond_int32 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
-// CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=beyond_int32 | Reason="expected the filter to be a constant, but got tables known only at run time", Rule=11, Suggestion="use disco.filter or constant tables"{{$}}
-// CHECK: remark: [Missed] toeplitz_wgmma | Category:disco-select-kernel | Function=beyond_int32 | Reason="expected the filter to be a constant, but got tables known only at run time", Rule=11, Suggestion="use disco.filter or constant tables"{{$}}
-func.func @beyond_int32(%x: tensor<1x4x32768x32768xbf16>, %w: tensor<4x4x9xbf16>, %psi: !disco.psi<sphere, 9, 32768x32768 -> 32768x32768>) -> tensor<1x4x32768x32768xbf16> {
-  %y = disco.conv %x, %psi, %w : (tensor<1x4x32768x32768xbf16>, !disco.psi<sphere, 9, 32768x32768 -> 32768x32768>, tensor<4x4x9xbf16>) -> tensor<1x4x32768x32768xbf16>
-  return %y : tensor<1x4x32768x32768xbf16>
+// 2^28 points: a plane of eight channels side by side has 2^31 elements, too many
+// for the 32-bit indices of toeplitz_wgmma. Nothing else is in its way: the filter
+// is a constant with one shared arc a ring. csr_gather would stage the whole ring
+// of a pole, which no shared memory holds; kpacked_wgmma loads element by element.
+// CHECK: remark: [Passed] kpacked_wgmma | Category:disco-select-kernel | Function=beyond_int32_plane | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider={{runtime|codegen}}, Remark="chose kpacked_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
+// CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
+// CHECK: remark: [Missed] csr_gather | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected the shared memory of a CTA to be at most 232448 bytes, but got 528352", Rule=12, Suggestion="use a smaller bc_tile or fewer threads"{{$}}
+// CHECK: remark: [Missed] kpacked_wgmma weight_first | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected the order to be filter_first, since features are columns of the tensor tile, but got weight_first", Rule=16, Suggestion="use csr_gather for weight_first"{{$}}
+// CHECK: remark: [Missed] toeplitz_wgmma | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected a plane of 8 channel(s) to have fewer than 2147483648 elements for 32-bit indices, but got 2147483648", Rule=14, Suggestion="use csr_gather or kpacked_wgmma, whose planes hold one channel"{{$}}
+func.func @beyond_int32_plane(%x: tensor<1x8x16384x16384xbf16>, %w: tensor<8x8x1xbf16>) -> tensor<1x8x16384x16384xbf16> {
+  %psi = disco.filter #disco.sphere_filter<harmonic, [1], cutoff = 1e-4, in = #disco.grid<equiangular, 16384x16384>, out = #disco.grid<equiangular, 16384x16384>> -> !disco.psi<sphere, 1, 16384x16384 -> 16384x16384>
+  %y = disco.conv %x, %psi, %w : (tensor<1x8x16384x16384xbf16>, !disco.psi<sphere, 1, 16384x16384 -> 16384x16384>, tensor<8x8x1xbf16>) -> tensor<1x8x16384x16384xbf16>
+  return %y : tensor<1x8x16384x16384xbf16>
+}
+
+// 2^32 elements in planes of 2^11 points: planes are found with 64 bits, so that
+// batch and channels decide nothing.
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=beyond_int32_batch | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider={{runtime|codegen}}, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=beyond_int32_batch | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
+// CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=beyond_int32_batch | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
+// CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=beyond_int32_batch | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
+// CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=beyond_int32_batch | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
+// CHECK: remark: [Missed] kpacked_wgmma filter_first codegen | Category:disco-select-kernel | Function=beyond_int32_batch | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="kpacked_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
+// CHECK: remark: [Missed] kpacked_wgmma weight_first | Category:disco-select-kernel | Function=beyond_int32_batch | Reason="expected the order to be filter_first, since features are columns of the tensor tile, but got weight_first", Rule=16, Suggestion="use csr_gather for weight_first"{{$}}
+// CHECK: remark: [Missed] toeplitz_wgmma weight_first runtime | Category:disco-select-kernel | Function=beyond_int32_batch | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
+func.func @beyond_int32_batch(%x: tensor<131072x16x32x64xbf16>, %w: tensor<16x16x9xbf16>) -> tensor<131072x16x32x64xbf16> {
+  %psi = disco.filter #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 32x64>, out = #disco.grid<legendre_gauss, 32x64>> -> !disco.psi<sphere, 9, 32x64 -> 32x64>
+  %y = disco.conv %x, %psi, %w : (tensor<131072x16x32x64xbf16>, !disco.psi<sphere, 9, 32x64 -> 32x64>, tensor<16x16x9xbf16>) -> tensor<131072x16x32x64xbf16>
+  return %y : tensor<131072x16x32x64xbf16>
 }
 
 // The coarse side is the input: phases.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=upsampling | AssumedBatch=0, Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=upsampling | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=upsampling | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=upsampling | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=upsampling | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -224,7 +244,7 @@ func.func @upsampling(%x: tensor<1x16x16x32xbf16>, %w: tensor<16x16x9xbf16>) -> 
 
 // Its weight gradient: another family than the forward op, which cannot do it.
 // CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=tail_weight_gradient |
-// CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=tail_weight_gradient | Reason="expected the op to be one of contract, conv, but got conv_weight_grad", Rule=1, Suggestion="use loops or cpu_gather or csr_gather or toeplitz_wgmma"{{$}}
+// CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=tail_weight_gradient | Reason="expected the op to be one of contract, conv, but got conv_weight_grad", Rule=1, Suggestion="use csr_gather or toeplitz_wgmma"{{$}}
 func.func @tail_weight_gradient(%x: tensor<3x5x32x64xbf16>, %gy: tensor<3x7x32x64xbf16>) -> tensor<7x5x9xbf16> {
   %psi = disco.filter #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 32x64>, out = #disco.grid<legendre_gauss, 32x64>> -> !disco.psi<sphere, 9, 32x64 -> 32x64>
   %gw = disco.conv_weight_grad %x, %gy, %psi : (tensor<3x5x32x64xbf16>, tensor<3x7x32x64xbf16>, !disco.psi<sphere, 9, 32x64 -> 32x64>) -> tensor<7x5x9xbf16>

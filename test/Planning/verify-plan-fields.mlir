@@ -16,7 +16,42 @@ func.func @atomics(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
 func.func @dtype(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{'disco.conv' op family 'kpacked_wgmma' is not applicable: rule 2: expected the dtype to be one of f16, bf16, but got f32; suggestion: use loops or cpu_gather or csr_gather}}
+  // expected-error @below {{'disco.conv' op family 'kpacked_wgmma' is not applicable: rule 2: expected the dtype to be one of f16, bf16, but got f32; suggestion: use csr_gather}}
   %y = disco.conv %x, %psi, %w plan <kpacked_wgmma, schedule = {staged = 1, stages = 2, block_rows = 0}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
+  return %y : tensor<1x4x16x32xf32>
+}
+
+// -----
+
+// What a kernel reads and writes is not for the plan to say.
+#filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
+!psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
+func.func @kernel_layout(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
+  %psi = disco.filter #filter -> !psi
+  // expected-error @below {{'disco.conv' op expected the kernel layout of csr_gather to be nchw -> nchw, but got c8 -> nhwc}}
+  %y = disco.conv %x, %psi, %w plan <csr_gather, kernel_layout = c8 -> nhwc, schedule = {bc_tile = 8, k_tile = 9, threads = 64, split_taps = 0, block_rows = 0, atomics = 0}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
+  return %y : tensor<1x4x16x32xf32>
+}
+
+// -----
+
+// A batch that is known is not assumed.
+#filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
+!psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
+func.func @static_batch(%x: tensor<2x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<2x4x16x32xf32> {
+  %psi = disco.filter #filter -> !psi
+  // expected-error @below {{'disco.conv' op expected the plan of a static batch (2) to assume none, but got batch = 7}}
+  %y = disco.conv %x, %psi, %w plan <csr_gather, batch = 7, schedule = {bc_tile = 8, k_tile = 9, threads = 64, split_taps = 0, block_rows = 0, atomics = 0}> : (tensor<2x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<2x4x16x32xf32>
+  return %y : tensor<2x4x16x32xf32>
+}
+
+// -----
+
+// An architecture names the first chip that has it.
+#filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
+!psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
+func.func @architecture(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
+  %psi = disco.filter #filter -> !psi
+  %y = disco.conv %x, %psi, %w plan <csr_gather, target = "sm_90a", schedule = {bc_tile = 8, k_tile = 9, threads = 64, split_taps = 0, block_rows = 0, atomics = 0}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
   return %y : tensor<1x4x16x32xf32>
 }

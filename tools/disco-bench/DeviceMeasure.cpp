@@ -8,6 +8,8 @@
 
 #include "DeviceMeasure.h"
 
+#include "disco/Support/Parallel.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -88,6 +90,37 @@ int currentClockMhz(int device) {
 
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+static int64_t padTo8(int64_t n) { return (n + 7) / 8 * 8; }
+
+/// Room for fields [batch, channels, points] in c8: [batch, channels / 8,
+/// points, 8], all bytes 0.
+static Result<Array> makeC8(DType dtype, int64_t batch, int64_t channels,
+                            int64_t points) {
+  return Array::create(dtype, {batch, padTo8(channels), points});
+}
+
+/// Copies 16-bit fields between nchw and c8.
+static void repack(Array &nchw, Array &c8, int64_t channels, bool toC8) {
+  const int64_t fields = c8.shape[0] * channels, points = c8.shape[2];
+  auto *n = reinterpret_cast<uint16_t *>(nchw.bytes.data());
+  auto *b = reinterpret_cast<uint16_t *>(c8.bytes.data());
+  parallelFor(fields, 1, [&](int64_t field) {
+    const int64_t c = field % channels;
+    uint16_t *plane = n + field * points;
+    uint16_t *blocks =
+        b + (field / channels * padTo8(channels) + c / 8 * 8) * points + c % 8;
+    for (int64_t i = 0; i < points; ++i)
+      if (toC8)
+        blocks[8 * i] = plane[i];
+      else
+        plane[i] = blocks[8 * i];
+  });
+}
+
 static double elapsedMs(const Event &start, const Event &end) {
   float ms = 0;
   cudaEventElapsedTime(&ms, start.handle, end.handle);
@@ -138,15 +171,16 @@ namespace {
 class Runner {
 public:
   Runner(const std::string &family, const Work &work, const Settings &settings,
-         const DeviceMachine &machine, Operands &operands)
+         const DeviceMachine &machine, const DeviceSettings &how,
+         Operands &operands)
       : family(family), work(work), settings(settings), machine(machine),
-        operands(operands) {
+        how(how), operands(operands) {
     context.struct_size = sizeof context;
     context.device = machine.index;
   }
   ~Runner() { disco_device_destroy(prepared); }
 
-  Status run(const DeviceSettings &how, DeviceMeasurement &result) {
+  Status run(DeviceMeasurement &result) {
     if (Status s = prepare(result); !s)
       return s;
     for (int i = 0; i < how.warmUps + how.repeats; ++i) {
@@ -170,16 +204,20 @@ private:
         !s)
       return s;
     context.stream = stream.handle;
+    if (how.layout == DISCO_C8)
+      if (Status s = makeBlocked(); !s)
+        return s;
     for (const auto &[memory, array] :
-         {std::pair(&x, &operands.x), std::pair(&gy, &operands.gy),
-          std::pair(&weight, &operands.weight), std::pair(&y, &operands.y)})
+         {std::pair(&x, &deviceX()), std::pair(&gy, &operands.gy),
+          std::pair(&weight, &operands.weight), std::pair(&y, &deviceY())})
       if (Status s = memory->upload(*array); !s)
         return s;
     if (Status s = flush.allocate(flushBytes); !s)
       return s;
     call = makeCall(work, settings, operands);
     call.schedule.num_fields = 0; // the family chooses
-    call.weight = nullptr;        // given anew to each run
+    call.schedule.in_layout = call.schedule.out_layout = how.layout;
+    call.weight = nullptr; // given anew to each run
     const auto start = std::chrono::steady_clock::now();
     if (disco_device_prepare(family.c_str(), &context, &call, &prepared) !=
         DISCO_OK)
@@ -199,6 +237,24 @@ private:
     call.y = y.data;
     return {};
   }
+
+  /// The fields of x and y in c8.
+  Status makeBlocked() {
+    const int64_t fields = settings.batch * work.xShape[1];
+    for (auto &[blocked, array] : {std::pair(&blockedX, &operands.x),
+                                   std::pair(&blockedY, &operands.y)}) {
+      Result<Array> made =
+          makeC8(settings.dtype, settings.batch, work.xShape[1],
+                 array->numElements() / fields);
+      if (!made)
+        return made.error();
+      *blocked = std::move(*made);
+    }
+    repack(operands.x, blockedX, work.xShape[1], true);
+    return {};
+  }
+  Array &deviceX() { return how.layout == DISCO_C8 ? blockedX : operands.x; }
+  Array &deviceY() { return how.layout == DISCO_C8 ? blockedY : operands.y; }
 
   Status launch() {
     if (disco_device_run(prepared, &call, stream.handle, workspace.data,
@@ -247,10 +303,10 @@ private:
 
   /// The result of a run over NaN, and whether one more gives the same bits.
   Status checkBits() {
-    Result<Array> again = Array::create(settings.dtype, work.yShape);
+    Result<Array> again = Array::create(settings.dtype, deviceY().shape);
     if (!again)
       return again.error();
-    for (Array *to : {&operands.y, &*again}) {
+    for (Array *to : {&deviceY(), &*again}) {
       cudaMemsetAsync(y.data, 0xff, to->bytes.size(), stream.handle);
       if (Status s = launch(); !s)
         return s;
@@ -259,8 +315,10 @@ private:
       if (Status s = download(*to); !s)
         return s;
     }
-    if (again->bytes != operands.y.bytes)
+    if (again->bytes != deviceY().bytes)
       return Error{"expected two runs to give the same bits, but they differ"};
+    if (how.layout == DISCO_C8)
+      repack(operands.y, blockedY, work.xShape[1], false);
     return {};
   }
 
@@ -271,7 +329,9 @@ private:
   const Work &work;
   const Settings &settings;
   const DeviceMachine &machine;
+  const DeviceSettings &how;
   Operands &operands;
+  Array blockedX, blockedY; ///< in c8
   disco_device_context context = {};
   disco_kernel_call call = {};
   disco_prepared *prepared = nullptr;
@@ -296,8 +356,16 @@ measureOnDevice(const std::string &family, const NamedLayer &layer,
   Result<Operands> operands = makeOperands(work, settings.dtype);
   if (!operands)
     return operands.error();
-  Runner runner(family, work, settings, machine, *operands);
-  if (Status s = runner.run(how, result); !s)
+  const bool isContraction =
+      work.op == DISCO_OP_CONTRACT || work.op == DISCO_OP_CONTRACT_SUM;
+  if (how.layout == DISCO_C8 && (!isContraction || sizeOf(settings.dtype) != 2))
+    return Error{"expected the layout c8 with contract or contract_sum in f16 "
+                 "or bf16, but got " +
+                 std::string(nameOf(settings.direction)) + " in " +
+                 std::string(nameOf(settings.dtype))};
+  result.layout = how.layout;
+  Runner runner(family, work, settings, machine, how, *operands);
+  if (Status s = runner.run(result); !s)
     return s.error();
   result.accuracy = checkResult(work, *operands, settings.dtype);
   const double rate =
@@ -343,8 +411,9 @@ std::string toJson(const DeviceMeasurement &m, const DeviceMachine &machine) {
   const double flop = m.work.filterFlop + m.work.mixFlop;
   return format(
       "{\"problem\": \"%s\", \"family\": \"%s\", \"direction\": \"%s\", "
-      "\"dtype\": \"%s\", \"batch\": %lld, \"order\": \"%s\", \"median_ms\": "
-      "%.4f, \"min_ms\": %.4f, \"max_ms\": %.4f, \"repeats\": %zu, "
+      "\"dtype\": \"%s\", \"layout\": \"%s\", \"batch\": %lld, "
+      "\"order\": \"%s\", \"median_ms\": %.4f, \"min_ms\": %.4f, \"max_ms\": "
+      "%.4f, \"repeats\": %zu, "
       "\"sustained_ms\": %.4f, \"sustained_clock_mhz\": %d, \"prepare_ms\": "
       "%.1f, \"gflop\": %.3f, \"tflops\": %.2f, \"gbytes\": %.4f, \"gbs\": "
       "%.0f, \"bound_ms\": %.4f, \"workspace_bytes\": %llu, \"error\": %.3e, "
@@ -353,6 +422,7 @@ std::string toJson(const DeviceMeasurement &m, const DeviceMachine &machine) {
       m.problem.c_str(), m.family.c_str(),
       std::string(nameOf(m.settings.direction)).c_str(),
       std::string(nameOf(m.settings.dtype)).c_str(),
+      m.layout == DISCO_C8 ? "c8" : "nchw",
       static_cast<long long>(m.settings.batch), orderOf(m), m.ms(),
       m.times.front(), m.times.back(), m.times.size(), m.sustainedMs,
       m.sustainedClockMhz, m.prepareMs, flop / 1e9, flop / m.ms() / 1e9,

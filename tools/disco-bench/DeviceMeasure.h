@@ -28,11 +28,14 @@ Result<DeviceMachine> openDevice(int32_t index);
 struct DeviceSettings {
   int warmUps = 20, repeats = 100;
   int sustained = 600; ///< launches back to back; 0: none
+  /// DISCO_NCHW, or DISCO_C8 of contract and contract_sum.
+  int32_t layout = DISCO_NCHW;
 };
 
 struct DeviceMeasurement {
   std::string problem, family;
   Settings settings;
+  int32_t layout = DISCO_NCHW;
   Work work;
   std::vector<double> times; ///< ms of single launches with a cold L2, sorted
   double sustainedMs = 0;    ///< of a launch among those back to back

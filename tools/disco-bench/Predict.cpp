@@ -56,6 +56,8 @@ Result<double> predictMs(const KernelFamily &family, const LayerPsi &psi,
   problem.direction = work.op == DISCO_OP_CONV_WEIGHT_GRAD
                           ? DISCO_WEIGHT_GRADIENT
                           : DISCO_FORWARD;
+  if (work.op == DISCO_OP_CONV_WEIGHT_GRAD)
+    problem.adjoint = psi.adjointProblem.filter;
   problem.dtype = problem.parameter_dtype =
       static_cast<disco_dtype>(settings.dtype);
   problem.batch = work.batch;

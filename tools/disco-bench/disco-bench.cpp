@@ -41,6 +41,7 @@ static const char *const usage =
     "each with a cold L2\n"
     "  --sustained N         on a CUDA device also so many launches back to "
     "back; default 600\n"
+    "  --layout nchw|c8      of x and y on a CUDA device; default nchw\n"
     "  --clock wall|cpu      what is quoted: cpu is the processor time divided "
     "by the threads, for a machine that is shared; default wall\n"
     "  --json                one line of JSON for each measurement\n"
@@ -59,6 +60,7 @@ struct Options {
   std::optional<int32_t> order;
   int64_t tile = 0, channelBlock = 0;
   std::optional<int> warmUps, repeats, sustained;
+  int32_t layout = DISCO_NCHW;
   Clock clock = Clock::wall;
   bool json = false, list = false;
   std::string page, command = "disco-bench";
@@ -136,6 +138,13 @@ Status parseOption(std::string_view option, std::string_view value,
     options.family = value;
     return {};
   }
+  if (option == "--layout") {
+    if (value != "nchw" && value != "c8")
+      return Error{"expected --layout to be nchw or c8, but got '" +
+                   std::string(value) + "'"};
+    options.layout = value == "c8" ? DISCO_C8 : DISCO_NCHW;
+    return {};
+  }
   if (option == "--device") {
     if (value == "cpu") {
       options.device = -1;
@@ -203,9 +212,9 @@ Status parseOption(std::string_view option, std::string_view value,
 
 Result<Options> parseArguments(int argc, char **argv) {
   static constexpr std::string_view withValue[] = {
-      "--family", "--direction", "--dtype",         "--batch",    "--threads",
-      "--order",  "--tile",      "--channel-block", "--warm-up",  "--repeat",
-      "--page",   "--clock",     "--device",        "--sustained"};
+      "--family", "--direction", "--dtype",         "--batch",     "--threads",
+      "--order",  "--tile",      "--channel-block", "--warm-up",   "--repeat",
+      "--page",   "--clock",     "--device",        "--sustained", "--layout"};
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -379,6 +388,7 @@ Result<bool> runOnDevice(const Options &options) {
   how.warmUps = options.warmUps.value_or(how.warmUps);
   how.repeats = options.repeats.value_or(how.repeats);
   how.sustained = options.sustained.value_or(how.sustained);
+  how.layout = options.layout;
   bool allRight = true;
   for (const NamedLayer *layer : options.layers)
     for (DType dtype : options.dtypes) {

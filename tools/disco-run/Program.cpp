@@ -238,6 +238,8 @@ void Program::print(double milliseconds) const {
               disco_entry_name(entry), disco_artifact_target(artifact.get()),
               disco_artifact_cpu(artifact.get()),
               static_cast<unsigned long long>(workspaceBytes));
+  if (const char *plan = disco_entry_plan(entry); *plan)
+    std::printf("plan: %s\n", plan);
   for (size_t i = 0; i < inputs.size(); ++i)
     std::printf("input %zu: %s\n", i,
                 describe(inputs[i].dtype, inputs[i].shape).c_str());

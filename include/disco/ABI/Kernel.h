@@ -128,7 +128,8 @@ DISCO_API disco_status disco_cpu_gather_workspace_bytes(
     const disco_kernel_call *call, uint64_t *bytes);
 
 /** Runs `call`. `workspace` is aligned to DISCO_ALIGNMENT and has at least that
- * many bytes, which a change of DISCO_NUM_THREADS in between would change. */
+ * many bytes, which a change of DISCO_NUM_THREADS, or of the processors that
+ * the process may use, in between would change. */
 DISCO_API disco_status disco_cpu_gather_run(const disco_kernel_call *call,
                                             void *workspace,
                                             uint64_t workspace_bytes);

@@ -127,6 +127,9 @@ typedef struct disco_problem {
   int64_t out_channels; /**< O; equal to C for contract and contract_sum */
   int64_t groups;       /**< 1 for contract and contract_sum */
   disco_filter_statistics filter;
+  /** Of the adjoint operator, from the points of gy to those of x, which a
+   * conv_weight_grad applies in the order weight_first; zeros for other ops. */
+  disco_filter_statistics adjoint;
 } disco_problem;
 
 #ifdef __cplusplus

@@ -251,7 +251,9 @@ DISCO_API disco_status disco_entry_output_shapes(
  * --------------------------------------------------------------===*/
 
 /** The bytes of workspace that inputs of these shapes need. Only dtypes and
- * shapes are read. */
+ * shapes are read. On the CPU it grows with the number of threads: the
+ * environment variable DISCO_NUM_THREADS (1 to 256), else the processors that
+ * the process may use. Neither may change between this call and disco_run. */
 DISCO_API disco_status disco_workspace_bytes(disco_context *context,
                                              const disco_entry *entry,
                                              const disco_tensor *inputs,

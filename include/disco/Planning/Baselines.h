@@ -33,7 +33,8 @@ Cost harmonicsCsrTransposeCost(const Problem &problem, const Target &target);
 /// one at a time from global memory and one chunk in flight. K_pad is 8 or 16.
 Cost harmonicsKPackedCost(const Problem &problem, const Target &target);
 
-/// The channel mix on the output grid, from a K-expanded tensor in memory.
+/// The channel mix on the output grid, from a K-expanded tensor in memory,
+/// which a pass of its own permutes when there are groups.
 Cost harmonicsEinsumCost(const Problem &problem, const Target &target);
 
 } // namespace disco::planning

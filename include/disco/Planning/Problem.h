@@ -54,7 +54,8 @@ uint64_t hashOf(const Problem &problem);
 std::string toString(const Problem &problem);
 
 /// A problem for a filter: K, shapes, structure and exact statistics, of the
-/// adjoint when that is asked for. Everything else as makeProblem.
+/// adjoint when that is asked for; both for a weight gradient. Everything else
+/// as makeProblem.
 Result<Problem> makeSphereProblem(int32_t op,
                                   const filter::SphereFilter &filter,
                                   bool adjoint = false);
@@ -72,6 +73,15 @@ FilterCounts assumedCounts(int32_t structure, int64_t numBasis,
                            const int64_t inShape[2], const int64_t outShape[2],
                            int64_t degree);
 constexpr int64_t defaultDegree = 32;
+
+/// The filter that is applied when the op is run in an order, as a problem and
+/// an order of its own. A conv_weight_grad that is weight_first filters gy with
+/// the adjoint: that is a contract of gy. All else is the problem itself.
+struct AppliedFilter {
+  Problem problem;
+  int32_t order;
+};
+AppliedFilter appliedFilter(const Problem &problem, int32_t order);
 
 //===----------------------------------------------------------------------===//
 // Derived sizes. Doubles: exact up to 2^53, no overflow on hostile extents.

@@ -59,7 +59,7 @@ Status set(Schedule &schedule, const FieldTable &table, int32_t id,
 Status set(Schedule &schedule, const FieldTable &table, std::string_view name,
            int64_t value);
 
-/// Sets fields from "bc_tile=4,threads=128"; "" sets none.
+/// Sets fields from "bc_tile=4,threads=128"; "" sets none. Each at most once.
 Status parseFields(Schedule &schedule, const FieldTable &table,
                    std::string_view text);
 

@@ -75,6 +75,8 @@ struct Target {
   double tensorRate(DType dtype) const;
   /// Clock cycles per second, all cores together.
   double coreClocks() const;
+  /// "dram_gbps = 3000, cores = 64": what was overridden; "" for a row.
+  std::string overridesText() const;
 };
 
 /// Every row of the table, in its order.
@@ -85,10 +87,13 @@ const std::vector<Target> &knownTargets();
 Result<Target> lookupTarget(std::string_view name);
 
 /// Applies "cores=16" or "dram_gbps=3000"; several are separated by commas.
-/// Errors name the fields that exist, and what validate() finds.
+/// Rates that all cores give together follow cores and clock_ghz unless they
+/// are overridden, too: arithmetic, shared memory and, on a CPU, l2_gbps.
+/// Errors name the fields that exist, one given twice, and what validate()
+/// finds.
 Status applyOverrides(Target &target, std::string_view text);
 
-/// That every field of the kind is positive and finite and names its source,
+/// That every field of the kind is positive, bounded and names its source,
 /// that those of the other kind are 0, and that the numbers do not contradict
 /// each other (levels get faster towards the core, a CTA fits its SM, tensor
 /// units beat vector units, features fit the architecture).

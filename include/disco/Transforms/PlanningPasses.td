@@ -36,7 +36,8 @@ def SelectKernelPass : Disco_PlanningPass<"disco-select-kernel"> {
 
     A plan written by hand is kept: what it says is honoured, and what it does
     not say (fields, target, problem) is chosen. A plan with a problem hash was
-    made before and is only checked, as by `disco-verify-plan`.
+    made before and is only checked, as by `disco-verify-plan`. Options that
+    force something else than a plan says are errors.
 
     Remarks (category `disco-select-kernel`): `passed` for the choice with its
     metrics, `missed` for every family and order that was not chosen, with the
@@ -45,7 +46,9 @@ def SelectKernelPass : Disco_PlanningPass<"disco-select-kernel"> {
     The module's `disco.target` is set to the chip that was planned for.
 
     Errors: an unknown target, family or field; a forced choice, or a plan
-    written by hand, that a rule refuses; no family that is applicable.
+    written by hand, that a rule refuses; a plan that contradicts what is forced;
+    a psi that is materialised, without a plan made before; no family that is
+    applicable.
   }];
   let options = targetOptions # [
     Option<"forceFamily", "force-family", "std::string", "",
@@ -67,11 +70,11 @@ def SelectKernelPass : Disco_PlanningPass<"disco-select-kernel"> {
 def AssignLayoutPass : Disco_PlanningPass<"disco-assign-layout"> {
   let summary = "carry activations in the layouts that kernels want";
   let description = [{
-    Gives `disco.conv` and `disco.conv_weight_grad` the physical shapes that
-    their plans' `kernel_layout` asks for, and carries them through elementwise
-    operations in between (arith, math and elementwise linalg.generic), so that
-    as few bytes as possible change their layout. Where they do, the change is a
-    `linalg.pack`, `linalg.unpack` or `linalg.transpose`:
+    Gives contractions the physical shapes that their plans' `kernel_layout` asks
+    for, and carries them through elementwise operations in between (arith, math
+    and linalg, also with vectors of channels and scalars that are broadcast), so
+    that as few bytes as possible change their layout. Where they do, the change
+    is a `linalg.pack`, `linalg.unpack` or `linalg.transpose`:
 
     ```
     nchw [B, C, H, W] -> linalg.pack -> c8 [B, ceil(C/8), H, W, 8]
@@ -79,7 +82,8 @@ def AssignLayoutPass : Disco_PlanningPass<"disco-assign-layout"> {
 
     Padding channels hold zeros: an operation that does not map zeros to zeros
     is carried in c8 only if no channel is padding. Arguments and results of
-    functions, and all other operations, see nchw.
+    functions, the features of `disco.contract` and `disco.contract_sum`, and all
+    other operations, see nchw.
 
     A pack of an unpack of the same layout folds, also with padding, where the
     padding is known to be zeros. Plans are updated: `layout` becomes
@@ -101,7 +105,9 @@ def VerifyPlanPass : Disco_PlanningPass<"disco-verify-plan"> {
     Errors: a plan for another target; a problem hash that is not that of the
     operation (something changed it after it was planned); fields that are
     missing, or that a rule of the family refuses; a family that is not
-    applicable, or that has no kernel yet (unless `include-planned`).
+    applicable, or that has no kernel yet (unless `include-planned`); a
+    `kernel_layout` that is not the family's; an assumed batch where the batch is
+    static.
 
     Of operations whose psi is materialised only the target and whether the
     family is available are checked, because the tap counts are gone.
@@ -120,13 +126,19 @@ def ExplainPass : Disco_PlanningPass<"disco-explain"> {
     chip table), toolchain, measured. The text is a function of the module and
     the options.
 
-    Errors: a plan that does not verify; a file that cannot be written.
+    `kernel` restricts the walkthrough to the operations that run one kernel.
+
+    Errors: a plan that does not verify; no operation that runs `kernel`; a file
+    that cannot be written.
   }];
   let options = targetOptions # [
     Option<"output", "output", "std::string", "\"-\"",
            "The file to write; - is the standard error stream">,
     Option<"format", "format", "std::string", "\"md\"",
-           "md (Markdown) or json">];
+           "md (Markdown) or json">,
+    Option<"kernel", "kernel", "std::string", "",
+           "Only operations that run this kernel: its symbol (disco_cpu_gather_run) "
+           "or a family; empty: all">];
 }
 
 #endif // DISCO_TRANSFORMS_PLANNINGPASSES_TD

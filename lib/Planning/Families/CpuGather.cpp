@@ -42,6 +42,9 @@ static constexpr int64_t sumFeatures = DISCO_CPU_GATHER_SUM_FEATURES,
                          productRows = DISCO_CPU_GATHER_PRODUCT_ROWS,
                          panelVectors = DISCO_CPU_GATHER_PANEL_VECTORS;
 
+/// Points of a task, where psi is no sphere's.
+static constexpr double pointBlock = 96;
+
 /// Whether K maps are summed over the rings that they live on.
 static bool sumsOverK(const Problem &p, int32_t order) {
   return order == DISCO_WEIGHT_FIRST && p.op != DISCO_OP_CONV_WEIGHT_GRAD;
@@ -70,9 +73,9 @@ static std::optional<RuleFailure> checkBasis(const Problem &p, const Target &,
                  "use loops");
 }
 
-static std::optional<RuleFailure> checkIndices(const Problem &p, const Target &,
-                                               int32_t) {
-  return checkExtents(p);
+static std::optional<RuleFailure> checkIndices(const Problem &p,
+                                               const Target &target, int32_t) {
+  return checkExtents(p, target);
 }
 
 static std::optional<RuleFailure> checkFields(const Problem &p, const Target &,
@@ -127,8 +130,9 @@ static void candidates(const Problem &p, const Target &target, int32_t order,
   const int64_t groupIn = p.channels / p.groups;
   const int64_t groupOut = p.out_channels / p.groups;
   const auto panel = static_cast<int64_t>(panelOf(p, target));
+  const Problem f = appliedFilter(p, order).problem;
   const auto widest = static_cast<int64_t>(
-      padTo(isSphere(p) ? pointsPerRow(p) : outPoints(p), real(panel)));
+      padTo(isSphere(f) ? pointsPerRow(f) : outPoints(f), real(panel)));
   const auto add = [&](int64_t tile, int64_t block) {
     addCandidate(schedules, order, provider, tile, block);
   };
@@ -192,7 +196,7 @@ static double tilesOf(const Problem &p, const Schedule &s) {
 /// A tap of a vector of columns: K multiply-adds; x once for each block of
 /// features; values splat once for the vectors that are summed together.
 static void countFilterFirst(const Problem &p, const Target &target,
-                             const Schedule &s, Counts &c) {
+                             const Schedule &s, bool isMixed, Counts &c) {
   const double K = real(p.num_basis), e = elementBytes(p);
   const double lanes = lanesOf(p, target);
   const double fields = filteredFields(p, s.order);
@@ -221,9 +225,11 @@ static void countFilterFirst(const Problem &p, const Target &target,
                  (e < 4 ? staged / lanes : 0) + z / lanes;
   c.paddedFlop = 2 * taps * K * lanes;
   c.dramReadBytes = inputBytes(p) + real(p.filter.taps) * K * e;
-  c.dramWriteBytes = mixes(p) ? 0 : z * e;
-  c.l2Bytes = staged * e + (mixes(p) ? z * accumulatorBytes(p) : z * e);
-  c.ctas = std::max(1.0, real(p.filter.rows) * real(p.batch));
+  c.dramWriteBytes = isMixed ? 0 : z * e;
+  c.l2Bytes = staged * e + (isMixed ? z * accumulatorBytes(p) : z * e);
+  const double tasks =
+      isSphere(p) ? real(p.filter.rows) : ceilDiv(outPoints(p), pointBlock);
+  c.ctas = std::max(1.0, tasks * real(p.batch));
 }
 
 /// Up to three rows that are added together share the loads of a map.
@@ -255,15 +261,17 @@ static void countSums(const Problem &p, const Target &target, const Schedule &s,
                     real(p.batch) * real(p.groups) * blocks);
 }
 
-static Stage contraction(const Problem &p, const Target &target,
-                         const Schedule &s) {
+static Stage contraction(const Problem &op, const Target &target, Schedule s) {
+  const AppliedFilter applied = appliedFilter(op, s.order);
+  const Problem &p = applied.problem;
+  s.order = applied.order;
   Stage stage;
   stage.name = "contraction";
   Counts &c = stage.counts;
   if (sumsOverK(p, s.order))
     countSums(p, target, s, c);
   else
-    countFilterFirst(p, target, s, c);
+    countFilterFirst(p, target, s, mixes(op), c);
   c.usefulFlop = sparseFlop(p, s.order);
   const double mean = std::max(1.0, real(p.filter.taps) / real(p.filter.rows));
   c.tapImbalance = real(p.filter.max_taps) / mean;
@@ -302,10 +310,11 @@ static Stage mix(const Problem &p, const Target &target, const Schedule &s,
     const bool isGradient = p.op == DISCO_OP_CONV_WEIGHT_GRAD;
     const double filtered = s.order == DISCO_WEIGHT_FIRST ? groupOut : groupIn;
     const double other = s.order == DISCO_WEIGHT_FIRST ? groupIn : groupOut;
+    const Problem f = appliedFilter(p, s.order).problem;
     const double points =
-        isSphere(p) ? real(p.filter.rows) * pointsPerRow(p) : outPoints(p);
+        isSphere(f) ? real(f.filter.rows) * pointsPerRow(f) : outPoints(f);
     const double tiles =
-        real(p.batch) * tilesOf(p, s) * (isSphere(p) ? real(p.filter.rows) : 1);
+        real(f.batch) * tilesOf(f, s) * (isSphere(f) ? real(f.filter.rows) : 1);
     const double weight = real(p.out_channels) * groupIn * real(p.num_basis);
     sums = isGradient ? 2 * tiles * weight / lanes
                       : 2 * ceilDiv(filtered, block) * real(p.batch) *
@@ -348,21 +357,29 @@ static double workspaceBytes(const Problem &p, const Target &target,
 
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   Cost cost;
-  addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
+  addInputRepack(cost, target, p, s);
   Stage filter = contraction(p, target, s);
   const double ctas = filter.counts.ctas;
   cost.stages.push_back(std::move(filter));
+  // In the order in which they run: maps are mixed before they are summed.
   if (mixes(p))
-    cost.stages.push_back(mix(p, target, s, ctas));
+    cost.stages.insert(cost.stages.end() - (sumsOverK(p, s.order) ? 1 : 0),
+                       mix(p, target, s, ctas));
   cost.workspaceBytes = workspaceBytes(p, target, s);
-  addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
-            p.out_layout);
+  addOutputRepack(cost, target, p, s);
   return cost;
 }
 
 //===----------------------------------------------------------------------===//
 // Description
 //===----------------------------------------------------------------------===//
+
+/// A lane that holds one of `count` columns.
+static std::string laneOf(int64_t count, int64_t lanes) {
+  const int64_t column = std::min(lanes + 3, count - 1);
+  return "lane " + text(column % lanes) + " of vector " + text(column / lanes) +
+         " is column " + text(column);
+}
 
 static void describe(const Problem &p, const Target &target, const Schedule &s,
                      Description &d) {
@@ -372,28 +389,33 @@ static void describe(const Problem &p, const Target &target, const Schedule &s,
   const std::string features =
       text(std::min<int64_t>(p.num_basis, sumFeatures));
   const std::string columns = isSphere(p) ? "longitudes" : "channels";
+  // Longitudes of a tile, or of a whole row that is summed; channels of points.
+  const Problem f = appliedFilter(p, s.order).problem;
+  const int64_t row = isSphere(p)
+                          ? static_cast<int64_t>(pointsPerRow(f))
+                          : static_cast<int64_t>(filteredChannels(p, s.order));
+  const int64_t count = isSphere(p) && tile ? std::min(tile, row) : row;
   if (sumsOverK(p, s.order)) {
     d.threads = {"a task is (sample, " + block +
                      " channels, some rows); a thread runs one task at a time",
                  "each ring of maps is " +
                      std::string(mixes(p) ? "mixed from x" : "copied") +
                      " once, and added to all rows of the task that read it"};
-    d.example = {
-        "a thread adds " + text(sumVectors) + " vectors of " + text(lanes) +
-        " " + columns +
-        " of up to three rows at a time: lane 3 of vector 1 is column " +
-        text(lanes + 3)};
+    d.example = {"a thread adds " + text(sumVectors) + " vectors of " +
+                 text(lanes) + " " + columns +
+                 " of up to three rows at a time: " + laneOf(count, lanes)};
   } else {
-    d.threads = {"a task is (sample, output row); a thread runs one task at a "
-                 "time, " +
-                     text(tile) + (isSphere(p) ? " longitudes" : " points") +
-                     " after the other" +
-                     (mixes(p) ? ", " + block + " channels at a time" : ""),
-                 text(sumVectors) + " vectors of " + text(lanes) + " " +
-                     columns + " times " + features +
-                     " features are summed in registers"};
-    d.example = {"lane 3 of vector 1 of the first pass over a tile is column " +
-                 text(lanes + 3)};
+    d.threads = {
+        std::string("a task is (sample, ") +
+            (isSphere(p) ? "output row"
+                         : "block of " + text(pointBlock) + " points") +
+            "); a thread runs one task at a time, " + text(tile) +
+            (isSphere(p) ? " longitudes after the other"
+                         : " points after the other") +
+            (mixes(p) ? ", " + block + " channels at a time" : ""),
+        text(sumVectors) + " vectors of " + text(lanes) + " " + columns +
+            " times " + features + " features are summed in registers"};
+    d.example = {"in the first pass over a tile, " + laneOf(count, lanes)};
   }
   d.loads = {isSphere(p) ? "x: windows of the rings, copied without wrap" +
                                std::string(p.filter.stride > 1

@@ -71,15 +71,16 @@ static std::optional<RuleFailure> checkArch(const Problem &,
   return checkFeatures(target, featureAsyncCopy);
 }
 
-static std::optional<RuleFailure> checkIndices(const Problem &p, const Target &,
-                                               int32_t) {
-  return checkExtents(p);
+static std::optional<RuleFailure> checkIndices(const Problem &p,
+                                               const Target &target, int32_t) {
+  return checkExtents(p, target);
 }
 
 static std::optional<RuleFailure>
 checkSharedMemory(const Problem &p, const Target &target, const Schedule &s) {
-  return checkSmem(target, gatherSmemBytes(p, shapeOf(p, s)),
-                   "use a smaller bc_tile or fewer threads");
+  return checkSmem(
+      target, gatherSmemBytes(appliedFilter(p, s.order).problem, shapeOf(p, s)),
+      "use a smaller bc_tile or fewer threads");
 }
 
 static std::optional<RuleFailure>
@@ -95,6 +96,27 @@ checkRegisters(const Problem &p, const Target &, const Schedule &s) {
   return failure("expected the sums of a thread to take at most " +
                      text(limit) + " registers, but got " + text(sums),
                  "use a smaller bc_tile or k_tile");
+}
+
+/// Sums, and what a thread has besides them, as gatherStage counts; the
+/// register file is handed out in steps of 8 a thread.
+static std::optional<RuleFailure>
+checkLaunch(const Problem &p, const Target &target, const Schedule &s) {
+  const GatherShape shape = shapeOf(p, s);
+  const double perThread = padTo(gatherRegisters(p, shape), 8);
+  const double registers = perThread * shape.threads;
+  if (registers > target[TargetField::registers])
+    return failure("expected the registers of a CTA to be at most " +
+                       text(target[TargetField::registers]) + ", but got " +
+                       text(registers) + " (" + text(get(s, threads)) +
+                       " threads of " + text(perThread) + ")",
+                   "use fewer threads, or a smaller bc_tile or k_tile");
+  if (shape.threads > target[TargetField::max_threads])
+    return failure("expected the threads of a CTA to be at most " +
+                       text(target[TargetField::max_threads]) + ", but got " +
+                       text(shape.threads),
+                   "use fewer threads");
+  return std::nullopt;
 }
 
 static std::optional<RuleFailure> checkAtomics(const Problem &p, const Target &,
@@ -198,10 +220,12 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
                          ? Expanded::sharedCache
                          : Expanded::dram;
   }
-  Stage contraction = gatherStage(p, target, s.order, shape);
+  const AppliedFilter applied = appliedFilter(p, s.order);
+  Stage contraction =
+      gatherStage(applied.problem, target, applied.order, shape);
   contraction.counts.launches = blocks;
   contraction[BoundClass::launch] *= blocks;
-  addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
+  addInputRepack(cost, target, p, s);
   if (mixes) {
     Stage einsum = einsumStage(p, target, s.order, shape.expanded);
     einsum.counts.launches = blocks;
@@ -210,9 +234,10 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
       einsum.counts.launches += 1; // the second stage of the fixed-order sum
     cost.stages.push_back(einsum);
   }
-  cost.stages.push_back(contraction);
-  addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
-            p.out_layout);
+  // In the order in which they run: the mix first where features are summed.
+  const bool isFirst = mixes && !shape.sumOverK;
+  cost.stages.insert(cost.stages.end() - (isFirst ? 1 : 0), contraction);
+  addOutputRepack(cost, target, p, s);
   return cost;
 }
 
@@ -220,18 +245,37 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
                      Description &d) {
   const GatherShape shape = shapeOf(p, s);
   const int64_t width = get(s, threads);
-  d.threads = {
-      "a CTA is (output row, " + text(get(s, bcTile)) + " fields, tile of " +
-          text(width) + " longitudes); a field is a sample and channel",
-      "thread i sums longitude i of the tile, for all " + text(get(s, bcTile)) +
-          " fields and " + text(shape.kTile) + " features at a time"};
-  const int64_t tile = width + 5 < p.out_shape[1] ? 1 : 0;
-  d.example = {"CTA (row 0, fields 0.." + text(get(s, bcTile) - 1) + ", tile " +
-               text(tile) + "), thread 5: longitude " + text(tile * width + 5)};
-  d.loads = {"x: each ring window once into shared memory, " +
-                 text(shape.loadElements) + " element(s) a load of a thread",
-             "psi: " + text(shape.tapLoads) +
-                 " broadcast(s) of 16 B for each tap"};
+  const AppliedFilter applied = appliedFilter(p, s.order);
+  const bool sphere = p.structure == DISCO_SPHERE;
+  const std::string point = sphere ? "longitude" : "point";
+  const auto points = static_cast<int64_t>(
+      sphere ? pointsPerRow(applied.problem) : outPoints(applied.problem));
+  const auto numFieldsOfX = static_cast<int64_t>(filteredFields(p, s.order));
+  d.threads = {std::string("a CTA is (") + (sphere ? "output row, " : "") +
+                   text(get(s, bcTile)) + " fields, tile of " + text(width) +
+                   " " + point + "s); a field is a sample and channel",
+               "thread i sums " + point + " i of the tile, for all " +
+                   text(get(s, bcTile)) + " fields and " + text(shape.kTile) +
+                   " features at a time"};
+  const int64_t tile = width < points ? 1 : 0;
+  const int64_t thread = std::min<int64_t>(5, points - tile * width - 1);
+  d.example = {std::string("CTA (") + (sphere ? "row 0, " : "") + "fields 0.." +
+               text(std::min(get(s, bcTile), numFieldsOfX) - 1) + ", tile " +
+               text(tile) + "), thread " + text(thread) + ": " + point + " " +
+               text(tile * width + thread)};
+  d.loads =
+      sphere
+          ? std::vector<
+                std::string>{"x: each ring window once into shared memory, " +
+                                 text(shape.loadElements) +
+                                 " element(s) a load of a thread",
+                             "psi: " + text(shape.tapLoads) +
+                                 " broadcast(s) of 16 B for each tap"}
+          : std::vector<std::string>{
+                "x: each tap's element of each field from global memory; "
+                "threads of a warp read other points",
+                "psi: " + text(shape.tapLoads) +
+                    " load(s) of 16 B for each tap, of the thread's own row"};
   d.computation = {"multiply-adds in registers, no atomics" +
                    std::string(get(s, atomics)
                                    ? " but for pieces of the weight "
@@ -240,9 +284,8 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
   if (get(s, splitTaps))
     d.computation.push_back("rows of more than " + text(get(s, splitTaps)) +
                             " taps are pieces that are added in order");
-  d.stores = {
-      "neighbouring threads store neighbouring longitudes, each element "
-      "once"};
+  d.stores = {"neighbouring threads store neighbouring " + point +
+              "s, each element once"};
 }
 
 static constexpr Rule rules[] = {
@@ -255,6 +298,8 @@ static constexpr Rule rules[] = {
     {14, "atomics only where results need not be deterministic", nullptr,
      checkAtomics},
     {15, "block_rows only where a conv filters first", nullptr, checkBlocks},
+    {16, "the threads of a CTA and their registers fit a core", nullptr,
+     checkLaunch},
 };
 
 namespace disco::planning::impls {

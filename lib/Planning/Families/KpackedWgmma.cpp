@@ -103,9 +103,9 @@ static std::optional<RuleFailure> checkOrder(const Problem &, const Target &,
                  "use csr_gather for weight_first");
 }
 
-static std::optional<RuleFailure> checkIndices(const Problem &p, const Target &,
-                                               int32_t) {
-  return checkExtents(p);
+static std::optional<RuleFailure> checkIndices(const Problem &p,
+                                               const Target &target, int32_t) {
+  return checkExtents(p, target);
 }
 
 static double smemBytes(const Problem &p, const Schedule &s) {
@@ -247,7 +247,7 @@ static Stage contraction(const Problem &p, const Target &target,
 
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   Cost cost;
-  addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
+  addInputRepack(cost, target, p, s);
   const bool mixes = p.op == DISCO_OP_CONV;
   const double rows =
       get(s, blockRows) ? real(get(s, blockRows)) : real(p.filter.rows);
@@ -264,8 +264,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
       cost.stages[i][BoundClass::launch] *= blocks;
     }
   }
-  addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
-            p.out_layout);
+  addOutputRepack(cost, target, p, s);
   return cost;
 }
 
@@ -279,7 +278,9 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
                    ", longitude m % " + text(tileLongitudes) + "; its " +
                    text(columns) + " columns are the features, " +
                    text(columns - p.num_basis) + " of them zeros"};
-  d.example = {"row 13 of the tile: field 1, longitude 5"};
+  const int64_t field = filteredFields(p, s.order) > 1 ? 1 : 0;
+  d.example = {"row " + text(field * tileLongitudes + 5) +
+               " of the tile: field " + text(field) + ", longitude 5"};
   d.loads = {get(s, staged)
                  ? "x: ring windows into shared memory, then 64 x " +
                        text(chunkTaps) + " tiles gathered from them"
@@ -296,6 +297,9 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
 
 static constexpr Rule rules[] = {
     {10, "the architecture is sm_90a", checkArch, nullptr},
+    // Before what follows from counts: extents decide whatever the filter is.
+    {17, "planes and values have fewer than 2^31 elements", checkIndices,
+     nullptr},
     {11, "the filter is a constant", checkConstant, nullptr},
     {12, "K_pad is 8 or 16", checkKPad, nullptr},
     {13, "all features share their support", checkSupport, nullptr},
@@ -303,8 +307,6 @@ static constexpr Rule rules[] = {
     {15, "nlon of the input is a multiple of nlon of the output", checkScale,
      nullptr},
     {16, "the order is filter_first", checkOrder, nullptr},
-    {17, "planes and values have fewer than 2^31 elements", checkIndices,
-     nullptr},
     {18, "chunks and windows fit the shared memory of a CTA", nullptr,
      checkSharedMemory},
     {19, "block_rows only in a conv", nullptr, checkBlocks},

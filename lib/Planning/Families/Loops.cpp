@@ -41,22 +41,37 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   c.issueSlots = slots * mults;
   c.l1Requests = 2 * mults;
   const bool mixes = einsumFlop(p, s.order) > 0;
-  const double z = mixes ? expandedElements(p, s.order) * elementBytes(p) : 0;
-  c.dramReadBytes = inputBytes(p) + weightBytes(p) + z;
+  // The K-expanded tensor is kept in the type of the sums.
+  const double z =
+      mixes ? expandedElements(p, s.order) * accumulatorBytes(p) : 0;
+  const double psi =
+      real(p.filter.taps) * real(p.num_basis) * accumulatorBytes(p);
+  c.dramReadBytes = inputBytes(p) + psi + weightBytes(p) + z;
+  if (p.op == DISCO_OP_CONV_WEIGHT_GRAD) // gy
+    c.dramReadBytes +=
+        real(p.batch) * real(p.out_channels) * outPoints(p) * elementBytes(p);
+  if (p.epilogue & DISCO_EPILOGUE_RESIDUAL)
+    c.dramReadBytes += outputBytes(p);
+  if (p.epilogue & DISCO_EPILOGUE_BIAS)
+    c.dramReadBytes +=
+        real(p.out_channels) *
+        static_cast<double>(sizeOf(static_cast<DType>(p.parameter_dtype)));
   c.dramWriteBytes = outputBytes(p) + z;
   c.l2Bytes = c.dramReadBytes + c.dramWriteBytes;
   Work work;
   work.fmaDType = dtypeOf(p);
+  // Sums are kept in order: an addition waits for the one before it.
+  work.chainSeconds = mults * target[TargetField::add_latency_clocks] /
+                      (1e9 * target[TargetField::clock_ghz]);
   // Each multiply-add occupies a whole vector unit.
   work.fmaFlop =
       c.usefulFlop * target[TargetField::vector_bytes] / accumulatorBytes(p);
   setTimes(stage, target, work);
   Cost cost;
   cost.workspaceBytes = z;
+  addInputRepack(cost, target, p, s);
   cost.stages.push_back(stage);
-  addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
-  addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
-            p.out_layout);
+  addOutputRepack(cost, target, p, s);
   return cost;
 }
 
@@ -80,13 +95,13 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
       std::string("the filter, from the outside in: sample, channel, ") +
           (sumOverK ? "output point, tap, feature"
                     : "feature, output point, tap")};
-  d.example = {std::string("sample 0, channel 0, ") +
-               (sumOverK ? "" : "feature 0, ") + "row " +
-               text(p.filter.rows / 2) +
-               ": one sum over the taps of the row, " +
-               text(static_cast<int64_t>(p.filter.median_taps)) +
-               " in the median row and " + text(p.filter.max_taps) +
-               " in the longest one"};
+  d.example = {
+      std::string("sample 0, channel 0, ") + (sumOverK ? "" : "feature 0, ") +
+      (p.structure == DISCO_SPHERE ? "row " : "point ") +
+      text(p.filter.rows / 2) + ": one sum over its taps, " +
+      text(static_cast<int64_t>(p.filter.median_taps)) + " in the median " +
+      (p.structure == DISCO_SPHERE ? "row" : "point") + " and " +
+      text(p.filter.max_taps) + " in the longest one"};
   d.loads = {"one element of x and one value of psi for each tap" +
              std::string(sumOverK ? " and feature" : "") +
              ", each at an index computed for it"};

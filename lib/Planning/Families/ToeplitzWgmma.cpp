@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 using namespace disco;
 using namespace disco::planning;
@@ -47,6 +48,11 @@ static constexpr double tileRows = 64, tileChannels = 8, chunkTaps = 16;
 /// Whether features lie in the reduction.
 static bool reducesOverK(const Problem &p, int32_t order) {
   return order == DISCO_WEIGHT_FIRST && p.op != DISCO_OP_CONV_WEIGHT_GRAD;
+}
+
+/// Counts of the filter that the order applies.
+static FilterCounts countsOf(const Problem &p, int32_t order) {
+  return appliedFilter(p, order).problem.filter;
 }
 
 /// Longitudes in the rows of A.
@@ -82,29 +88,31 @@ static std::optional<RuleFailure> checkK(const Problem &p, const Target &,
 }
 
 static std::optional<RuleFailure> checkGaps(const Problem &p, const Target &,
-                                            int32_t) {
-  if (p.filter.gap_taps <= p.filter.taps / 4)
+                                            int32_t order) {
+  const FilterCounts f = countsOf(p, order);
+  if (f.gap_taps <= f.taps / 4)
     return std::nullopt;
   return failure("expected the gaps between arcs to hold at most a quarter of "
                  "the taps (" +
-                     text(p.filter.taps / 4) + "), but got " +
-                     text(p.filter.gap_taps),
+                     text(f.taps / 4) + "), but got " + text(f.gap_taps),
                  "use csr_gather, which takes arcs as they are");
 }
 
-static std::optional<RuleFailure> checkIndices(const Problem &p, const Target &,
-                                               int32_t) {
-  return checkExtents(p);
+/// Slabs hold tileChannels channels of a longitude side by side.
+static std::optional<RuleFailure> checkIndices(const Problem &p,
+                                               const Target &target, int32_t) {
+  return checkExtents(p, target, static_cast<int64_t>(tileChannels));
 }
 
 /// A, slabs of x, and in a fused kernel blocks of W and of the features.
 static double smemBytes(const Problem &p, const Schedule &s) {
   const double e = elementBytes(p);
   constexpr double bandChunks = 16, pieceTaps = 256;
+  const FilterCounts f = countsOf(p, s.order);
   const double tile = longitudes(p, s) * real(get(s, lonGroups));
   const double band = bandChunks * tileRows * chunkTaps * e;
-  const double window = std::min(real(p.filter.longest_arc), pieceTaps) +
-                        real(p.filter.stride) * (tile - 1);
+  const double window =
+      std::min(real(f.longest_arc), pieceTaps) + real(f.stride) * (tile - 1);
   const double slabs = real(get(s, stages)) * window * tileChannels * e;
   if (!get(s, fused))
     return band + slabs;
@@ -167,7 +175,7 @@ static std::optional<RuleFailure> checkBlocks(const Problem &p, const Target &,
   const bool blocked = (p.op == DISCO_OP_CONV &&
                         s.order == DISCO_FILTER_FIRST && !get(s, fused)) ||
                        p.op == DISCO_OP_CONV_WEIGHT_GRAD;
-  const int64_t most = blocked ? p.filter.rows : 0;
+  const int64_t most = blocked ? countsOf(p, s.order).rows : 0;
   if (get(s, blockRows) <= most)
     return std::nullopt;
   return failure("expected block_rows to be at most " + text(most) + " for " +
@@ -182,13 +190,15 @@ static std::optional<RuleFailure> checkBlocks(const Problem &p, const Target &,
 //===----------------------------------------------------------------------===//
 
 static double blockBytes(const Problem &p, int32_t order, double n) {
-  return expandedElements(p, order) / real(p.filter.rows) * n * elementBytes(p);
+  return storedExpanded(p, order, DISCO_C8) / real(countsOf(p, order).rows) *
+         n * elementBytes(p);
 }
 
 static int64_t cachedRows(const Problem &p, const Target &target,
                           int32_t order) {
+  const int64_t all = countsOf(p, order).rows;
   int64_t n = 1;
-  while (2 * n <= p.filter.rows &&
+  while (2 * n <= all &&
          blockBytes(p, order, real(2 * n)) <= target[TargetField::l2_bytes] / 2)
     n *= 2;
   return n;
@@ -205,7 +215,8 @@ static void candidates(const Problem &p, const Target &target, int32_t order,
     s.fields[stages].value = 4;
     // About 128 longitudes, or what a row has.
     const double T = longitudes(p, s);
-    const double tile = std::min(128.0, padTo(pointsPerRow(p), T));
+    const double tile = std::min(
+        128.0, padTo(pointsPerRow(appliedFilter(p, order).problem), T));
     s.fields[lonGroups].value =
         std::clamp<int64_t>(static_cast<int64_t>(tile / T), 1, 32);
     schedules.push_back(s);
@@ -283,8 +294,11 @@ static Shape shapeOf(const Problem &p, const Schedule &s) {
   return shape;
 }
 
-static Stage contraction(const Problem &p, const Target &target,
-                         const Schedule &s, Expanded expanded) {
+static Stage contraction(const Problem &op, const Target &target, Schedule s,
+                         Expanded expanded) {
+  const AppliedFilter applied = appliedFilter(op, s.order);
+  const Problem &p = applied.problem;
+  s.order = applied.order;
   Stage stage;
   stage.name = "contraction";
   Counts &c = stage.counts;
@@ -314,10 +328,10 @@ static Stage contraction(const Problem &p, const Target &target,
   c.l2Bytes = slabs + bands;
   c.smemWavefronts += (slabs + bands) / vector;
 
-  const double full = expandedElements(p, s.order) * e;
-  const double result = sum ? outputBytes(p) : full;
-  c.dramReadBytes =
-      (sum ? full : inputBytes(p)) + real(f.taps) * real(p.num_basis) * e;
+  const double full = storedExpanded(p, s.order, DISCO_C8) * e;
+  const double result = sum ? outputBytes(p, DISCO_C8) : full;
+  c.dramReadBytes = (sum ? full : inputBytes(p, DISCO_C8)) +
+                    real(f.taps) * real(p.num_basis) * e;
   if (sum || expanded == Expanded::dram)
     c.dramWriteBytes = result;
   // Sums are rounded and pass through shared memory to a bulk store.
@@ -370,12 +384,13 @@ static Stage fusedConv(const Problem &p, const Target &target,
                       target[TargetField::vector_bytes];
   const double weights =
       outputs * channels * K * e * shape.blocks * shape.tiles * real(p.batch);
-  c.l2Bytes += weights + outputBytes(p);
+  const double result = outputBytes(p, DISCO_C8);
+  c.l2Bytes += weights + result;
   c.smemWavefronts += weights / target[TargetField::vector_bytes];
   c.dramReadBytes += weightBytes(p);
   if (p.epilogue & DISCO_EPILOGUE_RESIDUAL)
-    c.dramReadBytes += outputBytes(p);
-  c.dramWriteBytes += outputBytes(p);
+    c.dramReadBytes += result;
+  c.dramWriteBytes += result;
   c.ctas = std::max(1.0, shape.blocks * shape.tiles * real(p.batch));
   setTimes(stage, target, work);
   return stage;
@@ -383,28 +398,29 @@ static Stage fusedConv(const Problem &p, const Target &target,
 
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   Cost cost;
-  addRepack(cost, target, "repack x", inputBytes(p), p.in_layout, s.in_layout);
+  addInputRepack(cost, target, p, s);
   const bool mixes = p.op == DISCO_OP_CONV || p.op == DISCO_OP_CONV_WEIGHT_GRAD;
   if (!mixes) {
     cost.stages.push_back(contraction(p, target, s, Expanded::dram));
   } else if (get(s, fused)) {
     cost.stages.push_back(fusedConv(p, target, s));
   } else {
-    const double all = real(p.filter.rows);
+    const double all = real(countsOf(p, s.order).rows);
     const double n = get(s, blockRows) ? real(get(s, blockRows)) : all;
     cost.workspaceBytes = blockBytes(p, s.order, std::min(n, all));
     const bool cached =
         cost.workspaceBytes <= target[TargetField::l2_bytes] / 2;
     const Expanded expanded = cached ? Expanded::sharedCache : Expanded::dram;
     cost.stages.push_back(contraction(p, target, s, expanded));
-    cost.stages.push_back(einsumStage(p, target, s.order, expanded));
+    cost.stages.push_back(einsumStage(p, target, s.order, expanded, DISCO_C8));
+    if (reducesOverK(p, s.order)) // the mix runs first
+      std::swap(cost.stages.back(), cost.stages[cost.stages.size() - 2]);
     for (size_t i = cost.stages.size() - 2; i < cost.stages.size(); ++i) {
       cost.stages[i].counts.launches = ceilDiv(all, n);
       cost.stages[i][BoundClass::launch] *= ceilDiv(all, n);
     }
   }
-  addRepack(cost, target, "repack y", outputBytes(p), s.out_layout,
-            p.out_layout);
+  addOutputRepack(cost, target, p, s);
   return cost;
 }
 
@@ -424,14 +440,27 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
       "column n is (longitude group, channel): group n / " +
           text(tileChannels) + " of " + text(G) + ", channel n % " +
           text(tileChannels)};
+  // An element that exists, however few channels, groups and rows there are.
+  const AppliedFilter applied = appliedFilter(p, s.order);
   const int64_t t = static_cast<int64_t>(T);
-  d.example = {sum ? "row 37, column 9: longitude " + text(37 % t) +
-                         " of group 1, channel 1"
-                   : "row 37, column 9: feature " + text(37 / t) +
-                         ", longitude " + text(37 % t) +
-                         " of group 1, channel 1"};
+  const double groupsOfRow = ceilDiv(pointsPerRow(applied.problem), T);
+  const int64_t group = std::min(G, groupsOfRow) > 1 ? 1 : 0;
+  const int64_t channel = filteredFields(p, s.order) > 1 ? 1 : 0;
+  const int64_t column = group * static_cast<int64_t>(tileChannels) + channel;
+  const double used = sum ? T * real(get(s, rows)) * real(p.filter.phases)
+                          : T * real(p.num_basis);
+  int64_t row = std::min<int64_t>(37, static_cast<int64_t>(used) - 1);
+  // The last group of a row may have fewer than T longitudes.
+  const auto left = static_cast<int64_t>(pointsPerRow(applied.problem) -
+                                         static_cast<double>(group) * T);
+  row -= std::max<int64_t>(0, row % t - (left - 1));
+  const std::string place = "row " + text(row) + ", column " + text(column) +
+                            ": " +
+                            (sum ? "" : "feature " + text(row / t) + ", ");
+  d.example = {place + "longitude " + text(row % t) + " of group " +
+               text(group) + ", channel " + text(channel)};
   d.loads = {"x (c8): one slab for each ring, arc + " +
-                 text(p.filter.stride * (t - 1)) +
+                 text(countsOf(p, s.order).stride * (t - 1)) +
                  " longitudes, by bulk copies into shared memory, " +
                  text(get(s, stages)) + " in flight",
              "A: built once for each row, " + text(chunkTaps) +
@@ -448,11 +477,12 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
 
 static constexpr Rule rules[] = {
     {10, "the architecture is sm_90a", checkArch, nullptr},
+    // Before what follows from counts: extents decide whatever the filter is.
+    {14, "planes of 8 channels and values have fewer than 2^31 elements",
+     checkIndices, nullptr},
     {11, "the filter is a constant", checkConstant, nullptr},
     {12, "K is at most 64", checkK, nullptr},
     {13, "gaps between arcs hold at most a quarter of the taps", checkGaps,
-     nullptr},
-    {14, "planes and values have fewer than 2^31 elements", checkIndices,
      nullptr},
     {15, "bands, slabs and features fit the shared memory of a CTA", nullptr,
      checkSharedMemory},

@@ -17,14 +17,17 @@
 #include <sched.h>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 
 namespace disco::runtime {
 
 static constexpr int maxThreads = 256;
 
+/// Of the process, not of the calling thread: a workspace may be sized by a
+/// thread that is tied to one processor and used by another that is not.
 static int numProcessors() {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
+  if (sched_getaffinity(getpid(), sizeof set, &set) == 0)
     return std::max(1, CPU_COUNT(&set));
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }

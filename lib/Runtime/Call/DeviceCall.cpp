@@ -27,14 +27,18 @@ struct Counts {
     const int64_t out = call.batch * psi.nlat_out * psi.nlon_out;
     const int64_t K = psi.num_basis, C = call.channels, O = call.out_channels;
     const int64_t parameters = O * (C / call.groups) * K;
+    // c8 has whole blocks of channels.
+    const auto stored = [&](int32_t layout) {
+      return layout == DISCO_C8 ? (C + 7) / 8 * 8 : C;
+    };
     switch (call.op) {
     case DISCO_OP_CONTRACT:
-      x = in * C;
-      y = out * C * K;
+      x = in * stored(call.schedule.in_layout);
+      y = out * stored(call.schedule.out_layout) * K;
       return;
     case DISCO_OP_CONTRACT_SUM:
-      x = in * C * K;
-      y = out * C;
+      x = in * stored(call.schedule.in_layout) * K;
+      y = out * stored(call.schedule.out_layout);
       return;
     case DISCO_OP_CONV:
       x = in * C;

@@ -38,8 +38,7 @@ using namespace mlir::disco;
 //===----------------------------------------------------------------------===//
 
 static PlanAttr getMovablePlan(Operation *op) {
-  // contract and contract_sum have activations with K, which stay as they are.
-  if (!isa<ConvOp, ConvWeightGradOp>(op))
+  if (!isa<ContractionOpInterface>(op))
     return {};
   auto plan = op->getAttrOfType<PlanAttr>("plan");
   // Shapes of a plan with another layout are physical already.
@@ -47,6 +46,14 @@ static PlanAttr getMovablePlan(Operation *op) {
       plan.getOutLayout() != Layout::nchw)
     return {};
   return plan;
+}
+
+/// The layouts of x (or z) and y (or z, or gy) that an op gets from its plan.
+/// Features z are nchw: they have a layout of their own.
+static std::pair<Layout, Layout> getTargetLayouts(Operation *op,
+                                                  PlanAttr plan) {
+  return {isa<ContractSumOp>(op) ? Layout::nchw : plan.getKernelInLayout(),
+          isa<ContractOp>(op) ? Layout::nchw : plan.getKernelOutLayout()};
 }
 
 /// The layout that a contraction wants an operand in, if it is an activation.
@@ -63,7 +70,13 @@ static std::optional<Layout> getWanted(OpOperand &use) {
       return plan.getKernelOutLayout();
     return std::nullopt;
   }
-  auto grad = cast<ConvWeightGradOp>(use.getOwner());
+  auto grad = dyn_cast<ConvWeightGradOp>(use.getOwner());
+  if (!grad) {
+    // The first operand of contract and contract_sum.
+    if (use.getOperandNumber() == 0)
+      return getTargetLayouts(use.getOwner(), plan).first;
+    return std::nullopt;
+  }
   if (use.getOperandNumber() == grad.getXMutable().getOperandNumber())
     return plan.getKernelInLayout();
   if (use.getOperandNumber() == grad.getGyMutable().getOperandNumber())
@@ -103,6 +116,11 @@ private:
 
 } // namespace
 
+static bool isInit(OpOperand &use) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  return linalgOp && linalgOp.isDpsInit(&use);
+}
+
 /// Splats are made anew in any layout.
 static bool isConstant(Value value) {
   return isa_and_nonnull<SplatElementsAttr>(getConstant(value));
@@ -125,16 +143,14 @@ Layout LayoutChooser::getLayout(Value value) const {
     return Layout::nchw;
   if (auto found = labels.find(op); found != labels.end())
     return found->second;
-  PlanAttr plan = isa<ConvOp>(op) ? getMovablePlan(op) : PlanAttr();
-  return plan ? plan.getKernelOutLayout() : Layout::nchw;
+  PlanAttr plan = isa<ConvWeightGradOp>(op) ? PlanAttr() : getMovablePlan(op);
+  return plan ? getTargetLayouts(op, plan).second : Layout::nchw;
 }
 
 Layout LayoutChooser::getNeeded(OpOperand &use) const {
   if (auto found = labels.find(use.getOwner()); found != labels.end()) {
-    auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
     // Inits are replaced.
-    return generic && generic.isDpsInit(&use) ? getLayout(use.get())
-                                              : found->second;
+    return isInit(use) ? getLayout(use.get()) : found->second;
   }
   return getWanted(use).value_or(Layout::nchw);
 }
@@ -338,11 +354,11 @@ void LayoutRewriter::rebuildContraction(Operation *op) {
        llvm::zip_equal(op->getOpOperands(), copy->getOpOperands()))
     if (std::optional<Layout> wanted = getWanted(use))
       newUse.set(get(use.get(), *wanted));
-  copy->setAttr("plan", plan.withLayout(plan.getKernelInLayout(),
-                                        plan.getKernelOutLayout()));
-  if (auto conv = dyn_cast<ConvOp>(copy))
-    conv.getResult().setType(
-        getPhysicalType(conv.getType(), plan.getKernelOutLayout()));
+  auto [in, out] = getTargetLayouts(op, plan);
+  copy->setAttr("plan", plan.withLayout(in, out));
+  if (isa<ConvOp, ContractSumOp>(copy))
+    copy->getResult(0).setType(getPhysicalType(
+        cast<RankedTensorType>(copy->getResult(0).getType()), out));
   for (unsigned i = 0; i < op->getNumResults(); ++i)
     replace(op, i, copy->getResult(i));
   contractions.push_back(copy);
@@ -353,21 +369,26 @@ void LayoutRewriter::rebuildElementwise(Operation *op, Layout layout) {
   OpBuilder builder(op);
   SmallVector<Value> operands;
   for (OpOperand &use : op->getOpOperands()) {
-    auto type = cast<RankedTensorType>(use.get().getType());
-    if (auto splat =
-            dyn_cast_or_null<SplatElementsAttr>(getConstant(use.get()))) {
-      auto constant = splat.resizeSplat(getPhysicalType(type, layout));
-      operands.push_back(
-          arith::ConstantOp::create(builder, op->getLoc(), constant));
+    if (isInit(use))
+      continue;
+    if (!isActivation(use.get().getType())) {
+      // Vectors of channels and scalars change their layout with the op.
+      operands.push_back(use.get());
       continue;
     }
-    auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (generic && generic.isDpsInit(&use))
+    auto type = cast<RankedTensorType>(use.get().getType());
+    auto splat = dyn_cast_or_null<SplatElementsAttr>(getConstant(use.get()));
+    if (!splat) {
+      operands.push_back(get(use.get(), layout));
       continue;
-    operands.push_back(get(use.get(), layout));
+    }
+    auto constant = splat.resizeSplat(getPhysicalType(type, layout));
+    operands.push_back(
+        arith::ConstantOp::create(builder, op->getLoc(), constant));
   }
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  replace(op, 0, carry(builder, op, operands, getPhysicalType(type, layout)));
+  replace(op, 0,
+          carry(builder, op, operands, getPhysicalType(type, layout), layout));
   dead.push_back(op);
   ++numCarried;
 }
@@ -380,8 +401,7 @@ void LayoutRewriter::rewrite() {
   });
   for (Operation *op : order) {
     if (PlanAttr plan = getMovablePlan(op)) {
-      if (plan.getKernelInLayout() != Layout::nchw ||
-          plan.getKernelOutLayout() != Layout::nchw)
+      if (getTargetLayouts(op, plan) != std::pair(Layout::nchw, Layout::nchw))
         rebuildContraction(op);
       else
         for (OpOperand &use : op->getOpOperands())

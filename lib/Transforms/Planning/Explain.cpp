@@ -58,12 +58,12 @@ static Provenance getTapProvenance(const Explained &e) {
 }
 
 /// The stage that computes most; the first of equals.
-static const Counts &getMainStage(const planning::Cost &cost) {
+static const planning::Stage &getMainStage(const planning::Cost &cost) {
   const planning::Stage *longest = &cost.stages.front();
   for (const planning::Stage &stage : cost.stages)
     if (stage.counts.usefulFlop > longest->counts.usefulFlop)
       longest = &stage;
-  return longest->counts;
+  return *longest;
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,13 +90,29 @@ static std::string getSource(StringRef family, StringRef part) {
   return "";
 }
 
+std::string mlir::disco::getKernelSymbol(PlanAttr plan) {
+  if (plan.getProvider() == Provider::codegen ||
+      getSource(plan.getFamily(), "kernel").empty())
+    return "";
+  return ("disco_" + plan.getFamily() + "_run").str();
+}
+
+/// The chip, and the numbers of its row that were replaced.
+static std::string describeTarget(const planning::Target &target) {
+  std::string replaced = target.overridesText();
+  return target.name + " (" + target.arch + ")" +
+         (replaced.empty() ? "" : " with " + replaced);
+}
+
 static std::vector<Figure> makeHeader(const Explained &e) {
   std::string lowering = getSource(e.plan.getFamily(), "lowering");
+  std::string symbol = getKernelSymbol(e.plan);
   return {word("kernel family", e.plan.getFamily().str()),
+          word("kernel symbol", symbol.empty() ? "none" : symbol),
           word("provider", describeProvider(e)),
           word("order", stringifyOrder(e.plan.getOrder()).str()),
           word("file", lowering.empty() ? "none" : lowering),
-          word("target", e.target.name + " (" + e.target.arch + ")"),
+          word("target", describeTarget(e.target)),
           number("predicted time", e.cost.predictedMicroseconds(), "us",
                  Provenance::model),
           word("bound by", str(planning::nameOf(e.cost.bound())),
@@ -196,7 +212,8 @@ static WalkthroughSection makeOverview(const Explained &e) {
   int32_t order = static_cast<int32_t>(e.plan.getOrder());
   figures.figures = {
       word("sums in", str(getAccumulatorType(element))),
-      word("two runs are bit-equal", e.problem.deterministic ? "yes" : "no"),
+      word("two runs are bit-equal",
+           e.problem.deterministic ? "yes" : "not asked for"),
       number(e.problem.batch_assumed ? "batch, assumed" : "batch",
              e.problem.batch, "",
              e.problem.batch_assumed ? Provenance::model : Provenance::exact),
@@ -204,6 +221,10 @@ static WalkthroughSection makeOverview(const Explained &e) {
              "FLOP", getTapProvenance(e)),
       number("FLOP of the channel mix", planning::einsumFlop(e.problem, order),
              "FLOP", Provenance::exact)};
+  if (e.problem.precision != DISCO_PRECISION_IEEE)
+    figures.figures.push_back(
+        word("f32 products may be rounded to",
+             str(planning::nameOfPrecision(e.problem.precision))));
   return {"Overview", {text, figures}};
 }
 
@@ -259,8 +280,13 @@ static PageBlock makeLaunch(const Explained &e) {
                       function, e.plan.getFamily()));
   else
     block.lines.push_back("@" + function.str() + " -> " +
-                          e.plan.getFamily().str());
-  const Counts &counts = getMainStage(e.cost);
+                          e.plan.getFamily().str() + ": no kernel exists yet");
+  const planning::Stage &stage = getMainStage(e.cost);
+  const Counts &counts = stage.counts;
+  if (e.cost.stages.size() > 1)
+    block.lines.push_back(
+        std::string(onHost ? "tasks" : "CTAs and what each takes") +
+        " are those of the stage " + stage.name + ", which computes most");
   block.figures = {
       word("problem hash",
            e.plan.getProblem()
@@ -343,6 +369,7 @@ static WalkthroughSection makeDataFlow(const Explained &e) {
   llvm::raw_string_ostream os(text);
   os << (isa<ConvWeightGradOp>(e.op.getOperation()) ? "x, gy, psi\n"
          : isa<ConvOp>(e.op.getOperation())         ? "x, psi, W\n"
+         : isa<ContractSumOp>(e.op.getOperation())  ? "z, psi\n"
                                                     : "x, psi\n");
   for (const planning::Stage &stage : e.cost.stages) {
     os << "|  " << bytes(stage.counts.dramReadBytes) << " read\nv\n["
@@ -391,8 +418,12 @@ static PageBlock makeCounts(const planning::Stage &stage) {
   return block;
 }
 
+/// Of the filter that the plan's order applies.
 static PageBlock makeTaps(const Explained &e) {
-  const planning::FilterCounts &f = e.problem.filter;
+  const planning::FilterCounts f =
+      planning::appliedFilter(e.problem,
+                              static_cast<int32_t>(e.plan.getOrder()))
+          .problem.filter;
   Provenance from = getTapProvenance(e);
   PageBlock block;
   block.heading = "Taps";
@@ -401,9 +432,12 @@ static PageBlock makeTaps(const Explained &e) {
                    number("rows without taps", f.empty_rows, "", from),
                    number("taps a row, mean", f.taps / rows, "", from),
                    number("taps a row, median", f.median_taps, "", from),
-                   number("taps a row, most", f.max_taps, "", from),
-                   number("rings a row, mean", f.rings / rows, "", from),
-                   number("gaps in rings", f.gaps, "", from)};
+                   number("taps a row, most", f.max_taps, "", from)};
+  if (e.problem.structure == DISCO_SPHERE) {
+    block.figures.push_back(
+        number("rings a row, mean", f.rings / rows, "", from));
+    block.figures.push_back(number("gaps in rings", f.gaps, "", from));
+  }
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "taps of a row      rows   share of all taps\n";
@@ -445,7 +479,9 @@ static WalkthroughSection makeBounds(const Explained &e) {
 
 static WalkthroughSection makeInstructions(const Explained &e) {
   PageBlock block;
-  block.lines = {e.plan.getProvider() == Provider::runtime
+  block.lines = {!e.plan.getKernelFamily().isAvailable()
+                     ? "not generated: no kernel exists yet"
+                 : e.plan.getProvider() == Provider::runtime
                      ? "not generated: the kernel is part of the runtime"
                  : e.target.kind == planning::TargetKind::cpu
                      ? "not generated: the host's code is made later, from the "

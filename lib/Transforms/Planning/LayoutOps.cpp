@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::disco;
@@ -97,30 +98,67 @@ static bool isSplatConstant(Value value) {
   return isa_and_nonnull<SplatElementsAttr>(getConstant(value));
 }
 
-/// All maps are identities, no index is read and the init is not.
-static bool isCarriableGeneric(linalg::GenericOp op) {
-  Block &body = op.getRegion().front();
-  return op.getNumLoops() == op.getNumParallelLoops() &&
-         op.getNumDpsInits() == 1 && op.hasPureTensorSemantics() &&
-         body.getArguments().back().use_empty() && !op.hasIndexSemantics() &&
-         llvm::all_of(op.getIndexingMapsArray(),
-                      [](AffineMap map) { return map.isIdentity(); }) &&
+/// Parallel loops over one result at the place of the loops, a pure body that
+/// reads neither an index nor the init, and operands at projections of the
+/// place.
+static bool isPointwise(linalg::LinalgOp op) {
+  if (op.getNumLoops() != op.getNumParallelLoops() ||
+      op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics() ||
+      op.hasIndexSemantics() ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() ||
+      !llvm::all_of(op.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return false;
+  Block &body = *op.getBlock();
+  unsigned numInputs = op.getNumDpsInputs();
+  return llvm::all_of(body.getArguments().drop_front(numInputs),
+                      [](BlockArgument init) { return init.use_empty(); }) &&
          llvm::all_of(body.without_terminator(),
                       [](Operation &inner) { return isPure(&inner); });
+}
+
+/// What an input of a pointwise op on [B, C, points...] is: an activation at
+/// the place of the loops, a vector of channels or a scalar.
+enum class InputKind { activation, channels, scalar, other };
+
+static InputKind getInputKind(linalg::LinalgOp op, OpOperand &input) {
+  AffineMap map = op.getMatchingIndexingMap(&input);
+  if (map.isIdentity())
+    return InputKind::activation;
+  if (map.getNumResults() == 0)
+    return InputKind::scalar;
+  return map.getNumResults() == 1 && map.getDimPosition(0) == 1
+             ? InputKind::channels
+             : InputKind::other;
+}
+
+/// Something must say how large the batch is: an activation, or a tensor.empty.
+static bool isCarriableLinalg(linalg::LinalgOp op) {
+  if (!isPointwise(op))
+    return false;
+  bool hasActivation =
+      op.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() != nullptr;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    InputKind kind = getInputKind(op, *input);
+    if (kind == InputKind::other)
+      return false;
+    hasActivation |=
+        kind == InputKind::activation && !isSplatConstant(input->get());
+  }
+  return hasActivation;
 }
 
 bool mlir::disco::isCarriable(Operation *op) {
   if (op->getNumResults() != 1 || !isActivation(op->getResult(0).getType()))
     return false;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return isCarriableLinalg(linalgOp);
   ArrayRef<int64_t> shape =
       cast<RankedTensorType>(op->getResult(0).getType()).getShape();
   auto hasShape = [&](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     return type && type.getShape() == shape;
   };
-  if (auto generic = dyn_cast<linalg::GenericOp>(op))
-    return isCarriableGeneric(generic) &&
-           llvm::all_of(generic.getDpsInputs(), hasShape);
   return OpTrait::hasElementwiseMappableTraits(op) && isPure(op) &&
          op->getNumOperands() > 0 &&
          llvm::all_of(op->getOperands(), hasShape) &&
@@ -166,13 +204,31 @@ static TypedAttr foldOne(Operation *op, ArrayRef<Attribute> operands) {
   return {};
 }
 
-/// The body of a generic, evaluated with zeros.
-static bool bodyMapsZerosToZero(linalg::GenericOp op) {
-  Builder builder(op.getContext());
+/// What an input holds in padding channels: zeros, or its value where it is the
+/// same everywhere; null when that is not known.
+static Attribute getPadding(linalg::LinalgOp op, OpOperand &input) {
+  Attribute value = getConstant(input.get());
+  if (auto splat = dyn_cast_or_null<SplatElementsAttr>(value))
+    value = splat.getSplatValue<Attribute>();
+  switch (getInputKind(op, input)) {
+  case InputKind::scalar:
+    return value;
+  case InputKind::activation:
+    if (isSplatConstant(input.get()))
+      return value;
+    [[fallthrough]];
+  default:
+    return Builder(op.getContext())
+        .getZeroAttr(getElementTypeOrSelf(input.get()));
+  }
+}
+
+/// The body of a linalg op, evaluated in padding channels.
+static bool bodyMapsZerosToZero(linalg::LinalgOp op) {
   DenseMap<Value, Attribute> known;
-  Block &body = op.getRegion().front();
-  for (BlockArgument argument : body.getArguments())
-    known[argument] = builder.getZeroAttr(argument.getType());
+  Block &body = *op.getBlock();
+  for (OpOperand *input : op.getDpsInputOperands())
+    known[op.getMatchingBlockArgument(input)] = getPadding(op, *input);
   auto get = [&](Value value) {
     Attribute attr = known.lookup(value);
     return attr ? attr : getConstant(value);
@@ -188,8 +244,8 @@ static bool bodyMapsZerosToZero(linalg::GenericOp op) {
 }
 
 bool mlir::disco::mapsZerosToZero(Operation *op) {
-  if (auto generic = dyn_cast<linalg::GenericOp>(op))
-    return bodyMapsZerosToZero(generic);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return bodyMapsZerosToZero(linalgOp);
   Builder builder(op->getContext());
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands()) {
@@ -199,26 +255,93 @@ bool mlir::disco::mapsZerosToZero(Operation *op) {
   return isZero(foldOne(op, operands));
 }
 
-static Value carryGeneric(OpBuilder &builder, linalg::GenericOp op,
-                          ValueRange operands, RankedTensorType result) {
-  Value empty = createEmpty(builder, op.getLoc(), operands.front(), result);
-  AffineMap identity = builder.getMultiDimIdentityMap(result.getRank());
-  SmallVector<AffineMap> maps(op.getNumDpsInputs() + 1, identity);
-  SmallVector<utils::IteratorType> iterators(result.getRank(),
+/// [C] as [ceil(C/8), 8] with zeros in the padding.
+static Value packChannels(OpBuilder &builder, Location loc, Value vector) {
+  auto type = cast<RankedTensorType>(vector.getType());
+  int64_t channels = type.getDimSize(0);
+  Value dest = tensor::EmptyOp::create(
+      builder, loc,
+      RankedTensorType::get({(channels + 7) / 8, 8}, type.getElementType()),
+      ValueRange{});
+  std::optional<Value> zero;
+  if (channels % 8 != 0)
+    zero = arith::ConstantOp::create(
+        builder, loc, builder.getZeroAttr(type.getElementType()));
+  SmallVector<OpFoldResult> tiles{builder.getIndexAttr(8)};
+  return linalg::PackOp::create(builder, loc, vector, dest,
+                                ArrayRef<int64_t>{0}, tiles, zero)
+      .getResult();
+}
+
+/// Where the channels of `layout` are among the loops of a result of that rank:
+///
+///   nhwc (b, h, w, c)       c
+///   c8   (b, c0, h, w, c1)  c0, c1
+static SmallVector<int64_t> getChannelLoops(Layout layout, int64_t rank) {
+  if (layout == Layout::c8)
+    return {1, rank - 1};
+  return {layout == Layout::nhwc ? rank - 1 : 1};
+}
+
+/// tensor.empty of a carried result.
+static Value createResult(OpBuilder &builder, linalg::LinalgOp op,
+                          Value activation, RankedTensorType result) {
+  if (activation)
+    return createEmpty(builder, op.getLoc(), activation, result);
+  auto empty = op.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>();
+  return tensor::EmptyOp::create(builder, op.getLoc(), result,
+                                 empty.getDynamicSizes());
+}
+
+/// The op as a linalg.generic on physical tensors.
+static Value carryLinalg(OpBuilder &builder, linalg::LinalgOp op,
+                         ValueRange operands, RankedTensorType result,
+                         Layout layout) {
+  int64_t rank = result.getRank();
+  SmallVector<Value> inputs(operands);
+  SmallVector<AffineMap> maps;
+  Value activation;
+  for (auto [input, value] :
+       llvm::zip_equal(op.getDpsInputOperands(), inputs)) {
+    switch (getInputKind(op, *input)) {
+    case InputKind::activation:
+      maps.push_back(builder.getMultiDimIdentityMap(rank));
+      if (!isSplatConstant(value))
+        activation = value;
+      break;
+    case InputKind::channels: {
+      if (layout == Layout::c8)
+        value = packChannels(builder, op.getLoc(), value);
+      SmallVector<AffineExpr> loops;
+      for (int64_t loop : getChannelLoops(layout, rank))
+        loops.push_back(builder.getAffineDimExpr(loop));
+      maps.push_back(AffineMap::get(rank, 0, loops, builder.getContext()));
+      break;
+    }
+    default:
+      maps.push_back(AffineMap::get(rank, 0, builder.getContext()));
+    }
+  }
+  maps.push_back(builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
+  Value init = createResult(builder, op, activation, result);
   auto copy =
-      linalg::GenericOp::create(builder, op.getLoc(), TypeRange{result},
-                                operands.take_front(op.getNumDpsInputs()),
-                                ValueRange{empty}, maps, iterators);
+      linalg::GenericOp::create(builder, op.getLoc(), TypeRange{result}, inputs,
+                                ValueRange{init}, maps, iterators);
   IRMapping mapping;
-  op.getRegion().cloneInto(&copy.getRegion(), mapping);
+  op->getRegion(0).cloneInto(&copy.getRegion(), mapping);
+  // The body of linalg.map need not have an argument for the init.
+  Block &body = copy.getRegion().front();
+  if (body.getNumArguments() == inputs.size())
+    body.addArgument(result.getElementType(), op.getLoc());
   return copy.getResult(0);
 }
 
 Value mlir::disco::carry(OpBuilder &builder, Operation *op, ValueRange operands,
-                         RankedTensorType result) {
-  if (auto generic = dyn_cast<linalg::GenericOp>(op))
-    return carryGeneric(builder, generic, operands, result);
+                         RankedTensorType result, Layout layout) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return carryLinalg(builder, linalgOp, operands, result, layout);
   Operation *copy = builder.clone(*op);
   copy->setOperands(operands);
   copy->getResult(0).setType(result);
@@ -234,21 +357,26 @@ bool mlir::disco::hasZeroPadding(Value value) {
   if (!op)
     return false;
   // Every producer of disco writes zeros into padding channels.
-  if (auto conv = dyn_cast<ConvOp>(op))
-    return conv.getPlanAttr() &&
-           conv.getPlanAttr().getOutLayout() == Layout::c8;
+  if (isa<ConvOp, ContractSumOp>(op)) {
+    auto plan = op->getAttrOfType<PlanAttr>("plan");
+    return plan && plan.getOutLayout() == Layout::c8;
+  }
   if (auto pack = dyn_cast<linalg::PackOp>(op))
     return !pack.getPaddingValue() ||
            isZero(getConstant(pack.getPaddingValue()));
   if (isSplatConstant(value))
     return isZero(getConstant(value));
-  if (!isCarriable(op) || !mapsZerosToZero(op))
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!(linalgOp ? isPointwise(linalgOp) : isCarriable(op)) ||
+      !mapsZerosToZero(op))
     return false;
-  auto generic = dyn_cast<linalg::GenericOp>(op);
-  OperandRange inputs =
-      generic ? OperandRange(generic.getInputs()) : op->getOperands();
+  SmallVector<Value> inputs = linalgOp ? linalgOp.getDpsInputs()
+                                       : SmallVector<Value>(op->getOperands());
   return llvm::all_of(inputs, [](Value input) {
-    return isSplatConstant(input) || hasZeroPadding(input);
+    // Scalars are not read as zeros.
+    return isSplatConstant(input) || !isa<RankedTensorType>(input.getType()) ||
+           cast<RankedTensorType>(input.getType()).getRank() == 0 ||
+           hasZeroPadding(input);
   });
 }
 

@@ -28,18 +28,19 @@ RankedTensorType getPhysicalType(RankedTensorType logical, Layout layout);
 Value convertLayout(OpBuilder &builder, Location loc, Value value,
                     RankedTensorType logical, Layout from, Layout to);
 
-/// Whether `op` computes each element of its one result from the elements of
-/// its operands at the same place (or from splat constants), so that it can be
-/// carried in any layout.
+/// Whether `op` computes each element of its one result [B, C, points...] from
+/// the elements of its operands at the same place, from splat constants,
+/// vectors of channels [C] and scalars, so that it can be carried in any
+/// layout.
 bool isCarriable(Operation *op);
 
 /// Whether a carriable `op` is known to map zeros to zero.
 bool mapsZerosToZero(Operation *op);
 
-/// A copy of the carriable `op` whose operands are `operands`, of physical
-/// type. Splat constants among the operands are left as they are in `operands`.
+/// A copy of the carriable `op` in `layout`. `operands` (without inits) are the
+/// activations and splat constants in that layout, and all others as they are.
 Value carry(OpBuilder &builder, Operation *op, ValueRange operands,
-            RankedTensorType result);
+            RankedTensorType result, Layout layout);
 
 /// Whether the padding channels of `value`, in layout c8, are known to be zero.
 bool hasZeroPadding(Value value);

@@ -21,6 +21,20 @@ using namespace mlir;
 using namespace mlir::disco;
 namespace planning = ::disco::planning;
 
+/// The overrides of a module, less those that `replacing` gives, and these.
+static std::string mergeOverrides(StringRef old, StringRef replacing) {
+  SmallVector<StringRef> items, others;
+  old.split(items, ',', -1, /*KeepEmpty=*/false);
+  replacing.split(others, ',', -1, /*KeepEmpty=*/false);
+  llvm::erase_if(items, [&](StringRef item) {
+    return llvm::any_of(others, [&](StringRef other) {
+      return other.split('=').first == item.split('=').first;
+    });
+  });
+  llvm::append_range(items, others);
+  return llvm::join(items, ",");
+}
+
 FailureOr<TargetAttr> mlir::disco::resolveTarget(ModuleOp module,
                                                  StringRef target,
                                                  StringRef overrides) {
@@ -36,7 +50,7 @@ FailureOr<TargetAttr> mlir::disco::resolveTarget(ModuleOp module,
   if (!overrides.empty())
     values = StringAttr::get(
         module.getContext(),
-        values ? (values.getValue() + "," + overrides).str() : overrides.str());
+        mergeOverrides(values ? values.getValue() : StringRef(), overrides));
   auto attr = TargetAttr::getChecked(
       [&] { return module.emitOpError(); }, module.getContext(),
       target.empty() ? StringRef("cpu") : target, values);
@@ -70,14 +84,30 @@ static LogicalResult checkFields(Operation *op, PlanAttr plan) {
          << ": disco-select-kernel chooses those that are missing";
 }
 
+LogicalResult mlir::disco::checkPremises(ContractionOpInterface op,
+                                         PlanAttr plan,
+                                         const planning::Target &target) {
+  // A target may be named by its architecture.
+  if (!plan.getTarget().empty() &&
+      planning::lookupTarget(std::string_view(plan.getTarget()))->name !=
+          target.name)
+    return op->emitOpError()
+           << "expected the plan to be for target " << target.name
+           << ", but got one for " << plan.getTarget();
+  RankedTensorType x = op.getActivations().getType();
+  if (plan.getBatch() && !x.isDynamicDim(0))
+    return op->emitOpError()
+           << "expected the plan of a static batch (" << x.getDimSize(0)
+           << ") to assume none, but got batch = " << plan.getBatch();
+  return success();
+}
+
 LogicalResult mlir::disco::checkPlan(ContractionOpInterface op, PlanAttr plan,
                                      const planning::Target &target,
                                      ProblemBuilder &problems,
                                      bool includePlanned) {
-  if (!plan.getTarget().empty() && plan.getTarget() != target.name)
-    return op->emitOpError()
-           << "expected the plan to be for target " << target.name
-           << ", but got one for " << plan.getTarget();
+  if (failed(checkPremises(op, plan, target)))
+    return failure();
   const planning::Family &family = plan.getKernelFamily();
   if (op.getStorageAttr()) {
     if (family.isAvailable() || includePlanned)

@@ -26,6 +26,11 @@ LogicalResult checkPlan(ContractionOpInterface op, PlanAttr plan,
                         const ::disco::planning::Target &target,
                         ProblemBuilder &problems, bool includePlanned);
 
+/// The part that needs no problem: the target, and that only a dynamic batch is
+/// assumed.
+LogicalResult checkPremises(ContractionOpInterface op, PlanAttr plan,
+                            const ::disco::planning::Target &target);
+
 /// "0x0123456789abcdef".
 std::string formatHash(uint64_t hash);
 

@@ -12,6 +12,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::disco;
 namespace planning = ::disco::planning;
@@ -63,18 +65,31 @@ static std::vector<const void *> getIdentity(Operation *definition) {
   return identity;
 }
 
+/// What is assumed about an operator known only at run time. `built` is the
+/// operator that its tables describe; the adjoint has as many taps in all.
+static FilterCounts assumeCounts(PsiType built, bool adjoint) {
+  int64_t degree = built.getDegree()
+                       ? built.getDegree()
+                       : static_cast<int64_t>(planning::defaultDegree);
+  if (adjoint)
+    degree = std::max<int64_t>(
+        1, std::llround(static_cast<double>(degree) *
+                        static_cast<double>(built.getNumOutputPoints()) /
+                        static_cast<double>(built.getNumInputPoints())));
+  PsiType type = adjoint ? built.getAdjoint() : built;
+  int64_t in[2], out[2];
+  setShape(in, type.getInShape());
+  setShape(out, type.getOutShape());
+  return planning::assumedCounts(static_cast<int32_t>(type.getStructure()),
+                                 type.getNumBasis(), in, out, degree);
+}
+
 FailureOr<FilterCounts> ProblemBuilder::count(Operation *op,
                                               Operation *definition,
-                                              PsiType type, bool adjoint) {
+                                              PsiType built, bool adjoint) {
   Key key(getIdentity(definition), adjoint);
-  if (key.first.empty()) {
-    int64_t in[2], out[2];
-    setShape(in, type.getInShape());
-    setShape(out, type.getOutShape());
-    return planning::assumedCounts(
-        static_cast<int32_t>(type.getStructure()), type.getNumBasis(), in, out,
-        type.getDegree() ? type.getDegree() : planning::defaultDegree);
-  }
+  if (key.first.empty())
+    return assumeCounts(built, adjoint);
   if (auto found = counts.find(key); found != counts.end())
     return found->second;
   ++numCounted;
@@ -104,7 +119,8 @@ static int32_t getKind(ContractionOpInterface op) {
       .Case([](ConvWeightGradOp) { return DISCO_OP_CONV_WEIGHT_GRAD; });
 }
 
-/// Channels, groups, the parameters' type and the epilogue.
+/// Channels, groups, the parameters' type, the epilogue, and what the op
+/// permits a kernel to do.
 static void readChannels(Problem &problem, ContractionOpInterface op) {
   auto readWeight = [&](RankedTensorType weight, int64_t groups) {
     problem.out_channels = weight.getDimSize(0);
@@ -120,14 +136,20 @@ static void readChannels(Problem &problem, ContractionOpInterface op) {
       problem.epilogue |= DISCO_EPILOGUE_ACTIVATION;
     if (conv.getResidual())
       problem.epilogue |= DISCO_EPILOGUE_RESIDUAL;
+    problem.precision = static_cast<int32_t>(conv.getPrecision());
     return;
   }
   if (auto grad = dyn_cast<ConvWeightGradOp>(op.getOperation())) {
     readWeight(grad.getWeightGrad().getType(), grad.getGroups());
+    problem.precision = static_cast<int32_t>(grad.getPrecision());
+    problem.deterministic = grad.getDeterministic();
     return;
   }
-  problem.channels = problem.out_channels =
-      op.getActivations().getType().getDimSize(1);
+  // z is nchw, whatever x is packed in.
+  auto contract = dyn_cast<ContractOp>(op.getOperation());
+  RankedTensorType z =
+      contract ? contract.getZ().getType() : op.getActivations().getType();
+  problem.channels = problem.out_channels = z.getDimSize(1);
 }
 
 FailureOr<Problem> ProblemBuilder::build(ContractionOpInterface op,
@@ -152,10 +174,18 @@ FailureOr<Problem> ProblemBuilder::build(ContractionOpInterface op,
     problem.in_layout = static_cast<int32_t>(plan.getInLayout());
     problem.out_layout = static_cast<int32_t>(plan.getOutLayout());
   }
+  PsiType built = origin.adjoint ? type.getAdjoint() : type;
   FailureOr<FilterCounts> filter =
-      count(op, origin.definition, type, origin.adjoint);
+      count(op, origin.definition, built, origin.adjoint);
   if (failed(filter))
     return failure();
   problem.filter = *filter;
+  if (problem.op == DISCO_OP_CONV_WEIGHT_GRAD) {
+    // In the order weight_first it is gy that is filtered.
+    filter = count(op, origin.definition, built, !origin.adjoint);
+    if (failed(filter))
+      return failure();
+    problem.adjoint = *filter;
+  }
   return problem;
 }

@@ -47,7 +47,7 @@ private:
   using Key = std::pair<std::vector<const void *>, bool>;
 
   FailureOr<::disco::planning::FilterCounts>
-  count(Operation *op, Operation *definition, PsiType type, bool adjoint);
+  count(Operation *op, Operation *definition, PsiType built, bool adjoint);
 
   std::map<Key, ::disco::planning::FilterCounts> counts;
   unsigned numCounted = 0;

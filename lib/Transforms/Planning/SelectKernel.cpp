@@ -66,20 +66,21 @@ private:
     const planning::Schedule &schedule = choice.schedule;
     std::string fields =
         planning::fieldsToString(schedule, choice.family->fields());
-    remark::passed(op->getLoc(), options(choice.family->name))
-        << remark::add("chose {0}", str(choice.family->name))
-        << remark::metric("Order", str(planning::nameOfOrder(schedule.order)))
-        << remark::metric("Provider",
-                          str(planning::nameOfProvider(schedule.provider)))
-        << remark::metric("Schedule", fields.empty() ? "none" : fields)
-        << remark::metric("PredictedMicroseconds",
-                          formatMicroseconds(choice.microseconds()))
-        << remark::metric("Bound", str(nameOf(choice.cost.bound())))
-        << remark::metric("Margin",
-                          llvm::formatv("{0:F2}", choice.cost.margin()).str())
-        << remark::metric("AssumedBatch",
-                          problem.batch_assumed ? problem.batch : 0)
-        << remark::metric("Executable", choice.executable);
+    auto remark = remark::passed(op->getLoc(), options(choice.family->name));
+    remark << remark::add("chose {0}", str(choice.family->name))
+           << remark::metric("Order",
+                             str(planning::nameOfOrder(schedule.order)))
+           << remark::metric("Provider",
+                             str(planning::nameOfProvider(schedule.provider)))
+           << remark::metric("Schedule", fields.empty() ? "none" : fields)
+           << remark::metric("PredictedMicroseconds",
+                             formatMicroseconds(choice.microseconds()))
+           << remark::metric("Bound", str(nameOf(choice.cost.bound())))
+           << remark::metric(
+                  "Margin", llvm::formatv("{0:F2}", choice.cost.margin()).str())
+           << remark::metric("Executable", choice.executable);
+    if (problem.batch_assumed)
+      remark << remark::metric("AssumedBatch", problem.batch);
   }
 
   void reportLoser(const planning::Loser &loser,
@@ -131,6 +132,61 @@ static SelectionOptions getForced(PlanAttr plan, const Problem &problem,
   options.fields = plan.getFieldsText();
   options.includePlanned = includePlanned;
   return options;
+}
+
+/// The order is no choice of an op that has only one.
+static bool hasOneOrder(Operation *op) {
+  return isa<ContractOp, ContractSumOp>(op);
+}
+
+/// That a plan and what is forced agree. Fields that the plan leaves open are
+/// added to `open`, as "threads=128,...".
+static LogicalResult checkForced(Operation *op, PlanAttr plan,
+                                 const SelectionOptions &forced,
+                                 std::string &open) {
+  auto check = [&](StringRef what, StringRef wanted,
+                   StringRef got) -> LogicalResult {
+    if (wanted == got)
+      return success();
+    return op->emitOpError()
+           << "expected the plan to have the " << what << " '" << wanted
+           << "' that is forced, but got '" << got << "'";
+  };
+  if (!forced.family.empty() &&
+      failed(check("family", forced.family, plan.getFamily())))
+    return failure();
+  if (forced.provider &&
+      failed(check("provider", str(planning::nameOfProvider(*forced.provider)),
+                   stringifyProvider(plan.getProvider()))))
+    return failure();
+  if (forced.order && !hasOneOrder(op) &&
+      failed(check("order", str(planning::nameOfOrder(*forced.order)),
+                   stringifyOrder(plan.getOrder()))))
+    return failure();
+  const planning::FieldTable &table = plan.getKernelFamily().fields();
+  planning::Schedule values = planning::makeSchedule(table, 0, 0);
+  if (::disco::Status status =
+          planning::parseFields(values, table, forced.fields);
+      !status)
+    return op->emitOpError() << status.message();
+  SmallVector<StringRef> items;
+  StringRef(forced.fields).split(items, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef item : items) {
+    StringRef name = item.split('=').first;
+    int32_t id = table.find(std::string_view(name));
+    int64_t wanted = planning::get(values, id);
+    const auto *field =
+        llvm::find_if(plan.getSchedule(), [&](const ScheduleField &f) {
+          return int64_t(f.id) == id;
+        });
+    if (field == plan.getSchedule().end())
+      open += (open.empty() ? "" : ",") + item.str();
+    else if (field->value != wanted)
+      return op->emitOpError()
+             << "expected the plan to have the field " << name << " = "
+             << wanted << " that is forced, but got " << field->value;
+  }
+  return success();
 }
 
 /// A plan that names the layouts of its kernel gets them.
@@ -216,14 +272,18 @@ LogicalResult SelectKernelPass::plan(ContractionOpInterface op,
                                      ProblemBuilder &problems,
                                      const SelectionOptions &options) {
   auto old = op->getAttrOfType<PlanAttr>("plan");
+  std::string open;
+  if (old && failed(checkForced(op, old, options, open)))
+    return failure();
+  if (op.getStorageAttr() && !(old && old.getProblem()))
+    return op->emitOpError() << "expected psi to be planned before "
+                                "disco-materialize-filters, but got tensors";
   if (old && old.getProblem()) {
     ++numKept;
     return mlir::disco::checkPlan(op, old, chip, problems, includePlanned);
   }
-  if (old && !old.getTarget().empty() && old.getTarget() != chip.name)
-    return op->emitOpError()
-           << "expected the plan to be for target " << chip.name
-           << ", but got one for " << old.getTarget();
+  if (old && failed(checkPremises(op, old, chip)))
+    return failure();
   FailureOr<Problem> problem = problems.build(
       op, old && old.getBatch() ? old.getBatch() : int64_t(assumedBatch));
   if (failed(problem))
@@ -231,8 +291,10 @@ LogicalResult SelectKernelPass::plan(ContractionOpInterface op,
   SelectionOptions wanted =
       old ? getForced(old, *problem, includePlanned) : options;
   // An op that has only one order is not a choice that can be forced.
-  if (!old && isa<ContractOp, ContractSumOp>(op))
+  if (!old && hasOneOrder(op))
     wanted.order.reset();
+  if (!open.empty())
+    wanted.fields += (wanted.fields.empty() ? "" : ",") + open;
   ::disco::Result<Selection> selection =
       planning::select(*problem, chip, wanted);
   if (!selection)
@@ -258,8 +320,7 @@ void SelectKernelPass::runOnOperation() {
   unsigned countedBefore = problems.getNumCounted();
   bool isValid = true;
   for (ContractionOpInterface op : getContractions(module))
-    if (!op.getStorageAttr())
-      isValid &= succeeded(plan(op, chip, problems, *options));
+    isValid &= succeeded(plan(op, chip, problems, *options));
   numCounted += problems.getNumCounted() - countedBefore;
   if (!isValid)
     return signalPassFailure();

@@ -168,6 +168,11 @@ struct ExplainPass : public mlir::disco::impl::ExplainPassBase<ExplainPass> {
           << "expected format to be md or json, but got " << format;
       return signalPassFailure();
     }
+    if (output.empty()) {
+      getOperation().emitOpError()
+          << "expected output to be the name of a file or -, but got ''";
+      return signalPassFailure();
+    }
     if (failed(collect(pages)) || failed(write(pages)))
       signalPassFailure();
     markAllAnalysesPreserved();
@@ -210,15 +215,24 @@ LogicalResult ExplainPass::collect(SmallVectorImpl<Walkthrough> &pages) {
   if (failed(attr))
     return failure();
   planning::Target chip = attr->getTarget();
+  unsigned numPlanned = 0;
   for (ContractionOpInterface op : getContractions(getOperation())) {
     auto plan = op->getAttrOfType<PlanAttr>("plan");
     if (!plan)
+      continue;
+    ++numPlanned;
+    if (!kernel.empty() && kernel != plan.getFamily() &&
+        kernel != getKernelSymbol(plan))
       continue;
     FailureOr<Walkthrough> page = explainOne(op, plan, chip);
     if (failed(page))
       return failure();
     pages.push_back(std::move(*page));
   }
+  if (pages.empty() && numPlanned)
+    return getOperation().emitOpError()
+           << "expected an operation with a plan to run the kernel " << kernel
+           << ", but got none of " << numPlanned;
   if (pages.empty())
     return getOperation().emitOpError()
            << "expected at least 1 operation with a plan, but got 0: run "

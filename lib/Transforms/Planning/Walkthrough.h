@@ -73,6 +73,10 @@ struct Explained {
 
 Walkthrough explain(const Explained &explained);
 
+/// The symbol of the runtime's kernel that a plan runs: disco_<family>_run, as
+/// disco/ABI/Kernel.h says; empty where code is generated or none exists.
+std::string getKernelSymbol(PlanAttr plan);
+
 void printMarkdown(ArrayRef<Walkthrough> pages, raw_ostream &os);
 void printJson(ArrayRef<Walkthrough> pages, raw_ostream &os);
 

@@ -323,7 +323,8 @@ ConvOp EinsumFuser::build(Operation *op, OperandRange psi, StorageAttr storage,
   llvm::append_range(shape, psiType.getOutShape());
   auto type = RankedTensorType::get(shape, xType.getElementType());
   return ConvOp::create(builder, op->getLoc(), type, x, psi, weight, bias,
-                        /*residual=*/Value(), groups, Activation::none, storage,
+                        /*residual=*/Value(), groups, Activation::none,
+                        Precision::ieee, storage,
                         /*plan=*/PlanAttr());
 }
 

@@ -97,10 +97,10 @@ static ConvOp rebuild(ConvOp conv, Operation *root, const Epilogue &epilogue) {
   Activation activation = epilogue.activation != Activation::none
                               ? epilogue.activation
                               : conv.getActivation();
-  auto fused = ConvOp::create(builder, conv.getLoc(), conv.getY().getType(),
-                              conv.getX(), conv.getPsi(), conv.getWeight(),
-                              bias, residual, conv.getGroups(), activation,
-                              conv.getStorageAttr(), conv.getPlanAttr());
+  auto fused = ConvOp::create(
+      builder, conv.getLoc(), conv.getY().getType(), conv.getX(), conv.getPsi(),
+      conv.getWeight(), bias, residual, conv.getGroups(), activation,
+      conv.getPrecision(), conv.getStorageAttr(), conv.getPlanAttr());
   fused->setDiscardableAttrs(conv->getDiscardableAttrDictionary());
   return fused;
 }

@@ -10,9 +10,9 @@
 // RUN: disco-opt %t.read.mlir -strip-debuginfo --emit-bytecode -o %t.again.mlirbc
 // RUN: cmp %t.new.mlirbc %t.again.mlirbc
 
-// The same file with the version raised to 2.
-// RUN: not disco-opt %S/Inputs/version-2.mlirbc 2>&1 | FileCheck %s --check-prefix=NEWER
-// NEWER: version-2.mlirbc:0:0: error: expected disco bytecode of version 1 or older, but got version 2{{$}}
+// The same file with the version raised to 3.
+// RUN: not disco-opt %S/Inputs/version-3.mlirbc 2>&1 | FileCheck %s --check-prefix=NEWER
+// NEWER: version-3.mlirbc:0:0: error: expected disco bytecode of version 2 or older, but got version 3{{$}}
 
 // A file that ends too early is an error, not a crash.
 // RUN: head -c 200 %S/Inputs/version-1.mlirbc > %t.cut.mlirbc

@@ -413,3 +413,19 @@ func.func @conv_weight_grad_C7_weight_of_bf16(%x: tensor<?x4x16x32xbf16>, %gy: t
   %gw = disco.conv_weight_grad %x, %gy, %psi groups 2 : (tensor<?x4x16x32xbf16>, tensor<?x6x8x16xbf16>, !disco.psi<sphere, 9, 16x32 -> 8x16>) -> tensor<6x2x9xf16>
   return
 }
+
+// -----
+
+func.func @conv_C10_precision(%x: tensor<?x4x16x32xbf16>, %psi: !disco.psi<sphere, 9, 16x32 -> 8x16>, %w: tensor<6x2x9xbf16>) {
+  // expected-error @below {{'disco.conv' op expected the precision of 'bf16' to be ieee, but got tf32}}
+  %y = disco.conv %x, %psi, %w groups 2 precision tf32 : (tensor<?x4x16x32xbf16>, !disco.psi<sphere, 9, 16x32 -> 8x16>, tensor<6x2x9xbf16>) -> tensor<?x6x8x16xbf16>
+  return
+}
+
+// -----
+
+func.func @conv_weight_grad_C8_precision(%x: tensor<?x4x16x32xf64>, %gy: tensor<?x6x8x16xf64>, %psi: !disco.psi<sphere, 9, 16x32 -> 8x16>) {
+  // expected-error @below {{'disco.conv_weight_grad' op expected the precision of 'f64' to be ieee, but got bf16x3}}
+  %gw = disco.conv_weight_grad %x, %gy, %psi precision bf16x3 : (tensor<?x4x16x32xf64>, tensor<?x6x8x16xf64>, !disco.psi<sphere, 9, 16x32 -> 8x16>) -> tensor<6x4x9xf64>
+  return
+}

@@ -112,8 +112,18 @@ func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x
 
 // Batch of zero.
 func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>, %w: tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32> {
-  // expected-error @below {{expected batch to be positive and to fit into 63 bits}}
+  // expected-error @below {{expected batch to be positive and to fit into 63 bits, but got 0}}
   %y = disco.conv %x, %psi, %w plan <loops, batch = 0>
+    : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>, tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32>
+  return %y : tensor<?x6x16x32xf32>
+}
+
+// -----
+
+// A negative batch.
+func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>, %w: tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32> {
+  // expected-error @below {{expected batch to be positive and to fit into 63 bits, but got -1}}
+  %y = disco.conv %x, %psi, %w plan <loops, batch = -1>
     : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>, tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32>
   return %y : tensor<?x6x16x32xf32>
 }
@@ -122,7 +132,7 @@ func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x
 
 // Problem too wide.
 func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>, %w: tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32> {
-  // expected-error @below {{expected problem to be positive and to fit into 64 bits}}
+  // expected-error @below {{expected problem to be positive and to fit into 64 bits, but got 36811502618202616336}}
   %y = disco.conv %x, %psi, %w plan <loops, problem = 0x1fedcba9876543210>
     : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>, tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32>
   return %y : tensor<?x6x16x32xf32>
@@ -180,9 +190,9 @@ func.func @y_in_nhwc(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x3
 
 // -----
 
-// C5 of contract.
+// C1 of contract, packed.
 func.func @contract_in_c8(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>) -> tensor<?x4x9x16x32xf32> {
-  // expected-error @below {{'disco.contract' op expected the layout to be nchw -> nchw, but got c8 -> nchw}}
+  // expected-error @below {{'disco.contract' op expected x in layout c8 to be 'tensor<?x1x16x32x8xf32>', but got 'tensor<?x4x16x32xf32>'}}
   %z = disco.contract %x, %psi plan <toeplitz_wgmma, layout = c8 -> nchw>
     : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>) -> tensor<?x4x9x16x32xf32>
   return %z : tensor<?x4x9x16x32xf32>
@@ -190,9 +200,39 @@ func.func @contract_in_c8(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9,
 
 // -----
 
+// 12 channels are not the 17 that z has.
+func.func @contract_of_other_channels(%x: tensor<?x2x16x32x8xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>) -> tensor<?x17x9x16x32xf32> {
+  // expected-error @below {{'disco.contract' op expected x in layout c8 to be 'tensor<?x3x16x32x8xf32>', but got 'tensor<?x2x16x32x8xf32>'}}
+  %z = disco.contract %x, %psi plan <toeplitz_wgmma, layout = c8 -> nchw>
+    : (tensor<?x2x16x32x8xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>) -> tensor<?x17x9x16x32xf32>
+  return %z : tensor<?x17x9x16x32xf32>
+}
+
+// -----
+
+// C5 of contract.
+func.func @contract_to_c8(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>) -> tensor<?x4x9x16x32xf32> {
+  // expected-error @below {{'disco.contract' op expected the layout of z to be nchw, but got c8}}
+  %z = disco.contract %x, %psi plan <toeplitz_wgmma, layout = nchw -> c8>
+    : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>) -> tensor<?x4x9x16x32xf32>
+  return %z : tensor<?x4x9x16x32xf32>
+}
+
+// -----
+
+// C5 of contract_sum, packed.
+func.func @contract_sum_to_c8(%z: tensor<?x12x9x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>) -> tensor<?x12x16x32xf32> {
+  // expected-error @below {{'disco.contract_sum' op expected the result to be 'tensor<?x2x16x32x8xf32>', but got 'tensor<?x12x16x32xf32>'}}
+  %y = disco.contract_sum %z, %psi plan <toeplitz_wgmma, layout = nchw -> c8>
+    : (tensor<?x12x9x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>) -> tensor<?x12x16x32xf32>
+  return %y : tensor<?x12x16x32xf32>
+}
+
+// -----
+
 // C6 of contract_sum.
 func.func @contract_sum_in_nhwc(%z: tensor<?x4x9x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>) -> tensor<?x4x16x32xf32> {
-  // expected-error @below {{'disco.contract_sum' op expected the layout to be nchw -> nchw, but got nhwc -> nhwc}}
+  // expected-error @below {{'disco.contract_sum' op expected the layout of z to be nchw, but got nhwc}}
   %y = disco.contract_sum %z, %psi plan <toeplitz_wgmma, layout = nhwc -> nhwc>
     : (tensor<?x4x9x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>) -> tensor<?x4x16x32xf32>
   return %y : tensor<?x4x16x32xf32>

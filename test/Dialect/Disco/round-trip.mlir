@@ -167,3 +167,15 @@ func.func @conv_weight_grad(%x: tensor<?x4x16x32xbf16>, %gy: tensor<?x6x8x16xbf1
     : (tensor<?x4x16x32xbf16>, tensor<?x6x8x16xbf16>, tensor<9xi32>, tensor<?x4xi32>, tensor<?x9xbf16>) -> (tensor<6x2x9xbf16>, tensor<6xf32>)
   return
 }
+
+// What an op permits; defaults are not printed.
+// CHECK-LABEL: func @permissions
+// CHECK: disco.conv %{{.*}}, %{{.*}}, %{{.*}} activation relu precision tf32 : (
+// CHECK: disco.conv_weight_grad %{{.*}}, %{{.*}}, %{{.*}} precision bf16x3 deterministic = false : (
+// CHECK: disco.conv_weight_grad %{{.*}}, %{{.*}}, %{{.*}} : (
+func.func @permissions(%x: tensor<?x4x16x32xf32>, %gy: tensor<?x6x8x16xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 8x16>, %w: tensor<6x4x9xf32>) -> tensor<?x6x8x16xf32> {
+  %y = disco.conv %x, %psi, %w activation relu precision tf32 : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 8x16>, tensor<6x4x9xf32>) -> tensor<?x6x8x16xf32>
+  %0 = disco.conv_weight_grad %x, %gy, %psi precision bf16x3 deterministic = false : (tensor<?x4x16x32xf32>, tensor<?x6x8x16xf32>, !disco.psi<sphere, 9, 16x32 -> 8x16>) -> tensor<6x4x9xf32>
+  %1 = disco.conv_weight_grad %x, %gy, %psi precision ieee deterministic = true : (tensor<?x4x16x32xf32>, tensor<?x6x8x16xf32>, !disco.psi<sphere, 9, 16x32 -> 8x16>) -> tensor<6x4x9xf32>
+  return %y : tensor<?x6x8x16xf32>
+}

@@ -51,7 +51,8 @@ TEST(CsrGather, Rule11LimitsPlanesTo32BitIndices) {
   EXPECT_EQ(firstFailure("csr_gather", p, target("a100")), "");
   p.out_shape[0] += 1;
   EXPECT_EQ(firstFailure("csr_gather", p, target("a100")),
-            "11: expected a plane to have fewer than 2147483648 points for "
+            "11: expected a plane of 1 channel(s) to have fewer than "
+            "2147483648 elements for "
             "32-bit indices, but got 2147483648");
 }
 
@@ -104,4 +105,42 @@ TEST(CsrGather, Rule15BlocksRowsOnlyWhereAConvFiltersFirst) {
                             DISCO_WEIGHT_FIRST),
             "15: expected block_rows to be 0 for conv in the order "
             "weight_first, but got 2");
+}
+
+TEST(CsrGather, Rule16RefusesWhatCannotBeLaunched) {
+  Problem p = small(DType::f32);
+  Target a100 = target("a100");
+  // 40 registers and 72 sums, in steps of 8.
+  EXPECT_EQ(
+      scheduleFailure("csr_gather", p, a100, "bc_tile=8,k_tile=9,threads=512"),
+      "");
+  Problem wide = small(DType::f32, "zernike, [6]");
+  EXPECT_EQ(scheduleFailure("csr_gather", wide, a100,
+                            "bc_tile=8,k_tile=21,threads=512"),
+            "16: expected the registers of a CTA to be at most 65536, but got "
+            "106496 (512 threads of 208)");
+  EXPECT_EQ(scheduleFailure("csr_gather", wide, a100,
+                            "bc_tile=8,k_tile=21,threads=288"),
+            "");
+  ASSERT_TRUE(applyOverrides(a100, "max_threads=256").ok());
+  EXPECT_EQ(scheduleFailure("csr_gather", p, a100, "threads=512"),
+            "16: expected the threads of a CTA to be at most 256, but got 512");
+}
+
+TEST(CsrGather, EveryCandidateCanBeLaunched) {
+  for (const char *chip : {"a100", "h200", "b200"})
+    for (DType dtype : {DType::f64, DType::f32, DType::bf16})
+      for (const char *basis : {"harmonic, [3, 3]", "zernike, [6]"}) {
+        const Problem p = small(dtype, basis);
+        const Family &family = *findFamily("csr_gather");
+        std::vector<Schedule> schedules;
+        family.impl->candidates(p, target(chip), 0, DISCO_RUNTIME, schedules);
+        ASSERT_FALSE(schedules.empty());
+        for (const Schedule &s : schedules) {
+          EXPECT_FALSE(checkSchedule(family, p, target(chip), s));
+          for (const Stage &stage :
+               family.impl->cost(p, target(chip), s).stages)
+            EXPECT_GE(stage.counts.ctasPerCore, 1) << stage.name;
+        }
+      }
 }

@@ -105,7 +105,8 @@ TEST(KpackedWgmma, Rule17LimitsPlanesTo32BitIndices) {
   Problem p = small();
   p.in_shape[0] = int64_t(1) << 31;
   EXPECT_EQ(firstFailure(family, p, target("h200")),
-            "17: expected a plane to have fewer than 2147483648 points for "
+            "17: expected a plane of 1 channel(s) to have fewer than "
+            "2147483648 elements for "
             "32-bit indices, but got 137438953472");
 }
 

@@ -70,9 +70,36 @@ TEST(ToeplitzWgmma, Rule13FillsFewGapsOnly) {
 TEST(ToeplitzWgmma, Rule14LimitsPlanesTo32BitIndices) {
   Problem p = small();
   p.in_shape[0] = int64_t(1) << 31;
-  EXPECT_EQ(firstFailure(family, p, target("h200")),
-            "14: expected a plane to have fewer than 2147483648 points for "
-            "32-bit indices, but got 137438953472");
+  EXPECT_EQ(
+      firstFailure(family, p, target("h200")),
+      "14: expected a plane of 8 channel(s) to have fewer than 2147483648 "
+      "elements for 32-bit indices, but got 1099511627776");
+  // Whatever else is wrong with a filter that large.
+  p.filter.exact = 0;
+  EXPECT_EQ(firstFailure(family, p, target("h200")).substr(0, 3), "14:");
+}
+
+TEST(ToeplitzWgmma, WeightGradientsThatFilterGyAreJudgedByTheAdjoint) {
+  // 60 longitudes to 30: the adjoint has two phases and twice the rows.
+  Problem p = as(DISCO_OP_CONV_WEIGHT_GRAD,
+                 small(DType::bf16, "harmonic, [3, 3]", 60, 30));
+  ASSERT_EQ(p.filter.phases, 1);
+  ASSERT_EQ(p.adjoint.phases, 2);
+  Target h200 = target("h200");
+  EXPECT_EQ(
+      scheduleFailure(family, p, h200, "block_rows=66", DISCO_WEIGHT_FIRST),
+      "");
+  EXPECT_EQ(
+      scheduleFailure(family, p, h200, "block_rows=67", DISCO_WEIGHT_FIRST),
+      "18: expected block_rows to be at most 66 for conv_weight_grad in "
+      "the order weight_first, but got 67");
+  EXPECT_EQ(scheduleFailure(family, p, h200, "block_rows=34"),
+            "18: expected block_rows to be at most 33 for conv_weight_grad in "
+            "the order filter_first, but got 34");
+  p.adjoint.gap_taps = p.adjoint.taps;
+  EXPECT_EQ(firstFailure(family, p, h200), "");
+  EXPECT_EQ(firstFailure(family, p, h200, DISCO_WEIGHT_FIRST).substr(0, 3),
+            "13:");
 }
 
 TEST(ToeplitzWgmma, Rule15KeepsSlabsInSharedMemory) {

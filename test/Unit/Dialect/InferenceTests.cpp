@@ -84,10 +84,35 @@ TEST_F(InferenceTest, ContractionsTakeBatchAndElementTypeFromTheActivations) {
   EXPECT_EQ(sum.getType(), type("tensor<3x4x8x16xf64>"));
   auto conv =
       ConvOp::create(builder, module.getLoc(), x, psi, w, Value(), Value(),
-                     /*groups=*/2, Activation::silu, StorageAttr(), PlanAttr());
+                     /*groups=*/2, Activation::silu, Precision::ieee,
+                     StorageAttr(), PlanAttr());
   EXPECT_EQ(conv.getType(), type("tensor<?x6x8x16xbf16>"));
   EXPECT_TRUE(succeeded(verify(contract)) && succeeded(verify(sum)) &&
               succeeded(verify(conv)));
+}
+
+TEST_F(InferenceTest, PackedContractionsTakeTheLayoutFromThePlan) {
+  auto plan = [&](StringRef layout) {
+    return cast<PlanAttr>(parseAttribute(
+        ("#disco.plan<toeplitz_wgmma, layout = " + layout + ">").str(),
+        &context));
+  };
+  Value psi = value("!disco.psi<sphere, 9, 16x32 -> 8x16>");
+  auto infer = [&](StringRef x, StringRef layout) -> Type {
+    return ContractOp::create(builder, module.getLoc(), value(x.str()), psi,
+                              StorageAttr(), plan(layout))
+        .getType();
+  };
+  EXPECT_EQ(infer("tensor<?x16x32x12xbf16>", "nhwc -> nchw"),
+            type("tensor<?x12x9x8x16xbf16>"));
+  // Of two blocks all sixteen channels count.
+  EXPECT_EQ(infer("tensor<?x2x16x32x8xbf16>", "c8 -> nchw"),
+            type("tensor<?x16x9x8x16xbf16>"));
+  Value z = value("tensor<3x12x9x16x32xbf16>");
+  auto sum = ContractSumOp::create(builder, module.getLoc(), z, psi,
+                                   StorageAttr(), plan("nchw -> c8"));
+  EXPECT_EQ(sum.getType(), type("tensor<3x2x8x16x8xbf16>"));
+  EXPECT_TRUE(succeeded(verify(sum)));
 }
 
 TEST_F(InferenceTest, MaterialisedContractionsTakeThePointsFromTheStorage) {

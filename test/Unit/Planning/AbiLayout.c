@@ -19,7 +19,7 @@ HOLDS(sizeof(disco_filter_statistics) == 18 * 8 + 2 * 8 * DISCO_TAP_BINS);
 HOLDS(offsetof(disco_filter_statistics, histogram_rows) == 144);
 HOLDS(offsetof(disco_problem, num_basis) == 48);
 HOLDS(offsetof(disco_problem, filter) == 120);
-HOLDS(sizeof(disco_problem) == 120 + sizeof(disco_filter_statistics));
+HOLDS(sizeof(disco_problem) == 120 + 2 * sizeof(disco_filter_statistics));
 HOLDS(offsetof(disco_schedule, fields) == 24);
 HOLDS(sizeof(disco_schedule) == 24 + 16 * DISCO_MAX_SCHEDULE_FIELDS);
 

@@ -325,3 +325,192 @@ TEST(Cost, IdleCoresSlowSmallProblems) {
   EXPECT_LT(cost.total().waves, 1);
   EXPECT_EQ(cost.total().ctas, 33);
 }
+
+TEST(Cost, WeightGradientsThatFilterGyCostWhatItsContractDoes) {
+  // 64 longitudes to 32: the adjoint has two phases, psi a stride of two.
+  const std::string text =
+      "#disco.sphere_filter<harmonic, [3, 3], cutoff = 0.2, in = "
+      "#disco.grid<equiangular, 33x64>, out = #disco.grid<equiangular, 33x32>>";
+  Problem gradient = as(DISCO_OP_CONV_WEIGHT_GRAD, sphereProblem(text));
+  gradient.channels = 8;
+  gradient.out_channels = 24;
+  Problem contract = as(DISCO_OP_CONTRACT, sphereProblem(text, true));
+  contract.channels = contract.out_channels = 24;
+  setDType(gradient, DType::bf16);
+  setDType(contract, DType::bf16);
+  ASSERT_NE(gradient.filter.rows, gradient.adjoint.rows);
+  const Target h200 = target("h200");
+  for (const char *name : {"csr_gather", "toeplitz_wgmma"}) {
+    const Family &family = *findFamily(name);
+    std::vector<Schedule> schedules;
+    family.impl->candidates(gradient, h200, DISCO_WEIGHT_FIRST, DISCO_RUNTIME,
+                            schedules);
+    Schedule s = schedules.at(0);
+    auto contraction = [&](const Problem &p) {
+      for (const Stage &stage : family.impl->cost(p, h200, s).stages)
+        if (stage.name == "contraction")
+          return stage.counts;
+      ADD_FAILURE() << name << " has no contraction";
+      return Counts{};
+    };
+    const Counts first = contraction(gradient);
+    s.order = DISCO_FILTER_FIRST;
+    const Counts second = contraction(contract);
+    EXPECT_GT(first.usefulFlop, 0) << name;
+    EXPECT_EQ(first.usefulFlop, second.usefulFlop) << name;
+    EXPECT_EQ(first.issuedFlop, second.issuedFlop) << name;
+    EXPECT_EQ(first.smemWavefronts, second.smemWavefronts) << name;
+    EXPECT_EQ(first.ctas, second.ctas) << name;
+  }
+}
+
+TEST(Cost, LoopsWaitForTheSumBefore) {
+  // 4 clocks an addition against 8 instructions at 4 a clock.
+  const Problem p = as(DISCO_OP_CONTRACT, small(DType::f32));
+  const Target cpu = target("avx2");
+  const Family &family = *findFamily("loops");
+  const Cost cost = family.impl->cost(
+      p, cpu, makeSchedule(family.fields(), DISCO_FILTER_FIRST, DISCO_CODEGEN));
+  EXPECT_EQ(cost.bound(), BoundClass::latency);
+  EXPECT_DOUBLE_EQ(cost.stages[0][BoundClass::latency],
+                   2 * cost.stages[0][BoundClass::issue]);
+}
+
+TEST(Cost, StagesStandInTheOrderInWhichTheyRun) {
+  auto names = [](const char *name, const Problem &p, int32_t order,
+                  const char *chip) {
+    const Family &family = *findFamily(name);
+    std::vector<Schedule> schedules;
+    family.impl->candidates(p, target(chip), order,
+                            name == std::string("loops") ? DISCO_CODEGEN
+                                                         : DISCO_RUNTIME,
+                            schedules);
+    std::string text;
+    for (const Stage &s :
+         family.impl->cost(p, target(chip), schedules.at(0)).stages)
+      text += (text.empty() ? "" : ", ") + s.name;
+    return text;
+  };
+  Problem conv = small(), grad = as(DISCO_OP_CONV_WEIGHT_GRAD, small());
+  // A ring of maps is mixed before it is summed.
+  EXPECT_EQ(names("cpu_gather", conv, DISCO_WEIGHT_FIRST, "avx2"),
+            "einsum, contraction");
+  EXPECT_EQ(names("cpu_gather", conv, DISCO_FILTER_FIRST, "avx2"),
+            "contraction, einsum");
+  EXPECT_EQ(names("cpu_gather", grad, DISCO_WEIGHT_FIRST, "avx2"),
+            "contraction, einsum");
+  for (const char *family : {"csr_gather", "toeplitz_wgmma"}) {
+    conv.in_layout = conv.out_layout = grad.in_layout = grad.out_layout =
+        family == std::string("toeplitz_wgmma") ? DISCO_C8 : DISCO_NCHW;
+    EXPECT_EQ(names(family, conv, DISCO_FILTER_FIRST, "h200"),
+              "contraction, einsum");
+    EXPECT_EQ(names(family, conv, DISCO_WEIGHT_FIRST, "h200"),
+              "einsum, contraction");
+    for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST})
+      EXPECT_EQ(names(family, grad, order, "h200"), "contraction, einsum");
+  }
+  conv.in_layout = conv.out_layout = DISCO_C8;
+  EXPECT_EQ(names("csr_gather", conv, DISCO_WEIGHT_FIRST, "h200"),
+            "repack x, einsum, contraction, repack y");
+  EXPECT_EQ(names("loops", conv, DISCO_FILTER_FIRST, "avx2"),
+            "repack x, loops, repack y");
+}
+
+TEST(Cost, LoopsTakeNoLongerOnMoreCores) {
+  const Family &loops = *findFamily("loops");
+  const Problem p = layer("self256", DType::f32);
+  Target many = target("avx2");
+  ASSERT_TRUE(applyOverrides(many, "cores=16").ok());
+  const Schedule s =
+      makeSchedule(loops.fields(), DISCO_FILTER_FIRST, DISCO_CODEGEN);
+  const Stage few = loops.impl->cost(p, target("avx2"), s).stages.at(0);
+  const Stage more = loops.impl->cost(p, many, s).stages.at(0);
+  for (size_t i = 0; i < numBoundClasses; ++i)
+    EXPECT_DOUBLE_EQ(few.microseconds[i], more.microseconds[i])
+        << nameOf(static_cast<BoundClass>(i));
+  // One of two cores.
+  EXPECT_DOUBLE_EQ(few[BoundClass::l2],
+                   1e6 * few.counts.l2Bytes / (1e9 * 96 / 2));
+  // What runs on all cores gains.
+  const Cost slow = costOf("cpu_gather", p, target("avx2"));
+  const Cost fast = costOf("cpu_gather", p, many);
+  EXPECT_NEAR(slow.stages[0][BoundClass::fma],
+              8 * fast.stages[0][BoundClass::fma], 1e-6);
+}
+
+TEST(Cost, LoopsCountEveryTensorOnce) {
+  const Family &loops = *findFamily("loops");
+  Problem p = small(DType::f16);
+  p.epilogue = DISCO_EPILOGUE_BIAS | DISCO_EPILOGUE_RESIDUAL;
+  const Schedule s =
+      makeSchedule(loops.fields(), DISCO_FILTER_FIRST, DISCO_CODEGEN);
+  const double field = 2.0 * 16 * 33 * 64;
+  // The K-expanded tensor is kept in f32.
+  const double z = 4.0 * 16 * 9 * 33 * 64;
+  const double psi = 4.0 * 9 * static_cast<double>(p.filter.taps);
+  const double weight = 2.0 * 16 * 16 * 9, bias = 2.0 * 16;
+  const Cost cost = loops.impl->cost(p, target("avx2"), s);
+  const Counts c = cost.total();
+  EXPECT_EQ(cost.workspaceBytes, z);
+  EXPECT_EQ(c.dramReadBytes, field + psi + weight + z + bias + field);
+  EXPECT_EQ(c.dramWriteBytes, field + z);
+  const Counts grad =
+      loops.impl
+          ->cost(as(DISCO_OP_CONV_WEIGHT_GRAD, small(DType::f16)),
+                 target("avx2"), s)
+          .total();
+  EXPECT_EQ(grad.dramReadBytes, field + psi + weight + z + field);
+}
+
+TEST(Cost, PaddingChannelsOfC8AreBytes) {
+  const Target h200 = target("h200");
+  Problem p = small();
+  p.channels = 1;
+  p.out_channels = 9;
+  const double channel = 2.0 * 33 * 64;
+  Cost cost = costOf("toeplitz_wgmma", p, h200, 0, "fused=0");
+  const Counts &x = stageNamed(cost, "repack x").counts;
+  EXPECT_EQ(x.dramReadBytes, channel);
+  EXPECT_EQ(x.dramWriteBytes, 8 * channel);
+  const Counts &y = stageNamed(cost, "repack y").counts;
+  EXPECT_EQ(y.dramReadBytes, 16 * channel);
+  EXPECT_EQ(y.dramWriteBytes, 9 * channel);
+  // z has eight lanes for the one channel that is filtered.
+  EXPECT_EQ(cost.workspaceBytes, 8 * 9 * channel);
+  const double psi = 2.0 * 9 * static_cast<double>(p.filter.taps);
+  EXPECT_EQ(stageNamed(cost, "contraction").counts.dramReadBytes,
+            8 * channel + psi);
+  EXPECT_EQ(stageNamed(cost, "einsum").counts.dramWriteBytes, 16 * channel);
+  // Features in, one channel out.
+  Problem sum = as(DISCO_OP_CONTRACT_SUM, p);
+  const Counts c =
+      stageNamed(costOf("toeplitz_wgmma", sum, h200, DISCO_WEIGHT_FIRST),
+                 "contraction")
+          .counts;
+  EXPECT_EQ(c.dramReadBytes, 8 * 9 * channel + psi);
+  EXPECT_EQ(c.dramWriteBytes, 8 * channel);
+}
+
+TEST(Cost, WarpInstructionsIssueOneByOneWithoutWarpgroups) {
+  const Problem p = layer("self256", DType::bf16);
+  const Counts a100 = harmonicsEinsumCost(p, target("a100")).total();
+  const Counts h200 = harmonicsEinsumCost(p, target("h200")).total();
+  EXPECT_GT(a100.tensorInstructions, 0);
+  EXPECT_EQ(a100.issueSlots, a100.tensorInstructions);
+  EXPECT_EQ(h200.issueSlots, h200.tensorInstructions / 4);
+}
+
+TEST(Cost, PointSetsAreTiledByThreads) {
+  Problem p = makeProblem(DISCO_OP_CONTRACT);
+  p.structure = DISCO_TABLE;
+  p.num_basis = 4;
+  p.in_shape[0] = p.out_shape[0] = 6500;
+  p.in_shape[1] = p.out_shape[1] = 1;
+  p.channels = p.out_channels = 12;
+  p.filter = assumedCounts(DISCO_TABLE, 4, p.in_shape, p.out_shape, 10);
+  Cost cost = costOf("csr_gather", p, target("a100"), DISCO_FILTER_FIRST,
+                     "bc_tile=8,threads=256");
+  // 26 tiles of 256 points, two blocks of fields.
+  EXPECT_EQ(cost.total().ctas, 26 * 2);
+  EXPECT_EQ(costOf("cpu_gather", p, target("avx2")).total().ctas, 68);
+}

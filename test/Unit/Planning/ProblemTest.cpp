@@ -235,3 +235,30 @@ TEST(Problem, TextNamesWhatMatters) {
   EXPECT_EQ(toString(p), "conv forward bf16, sphere 33x64 -> 33x64, K 9, B 1 "
                          "(assumed), C 16, O 16, groups 2");
 }
+
+TEST(Problem, WeightGradientsCountTheAdjoint) {
+  const std::string text =
+      "#disco.sphere_filter<harmonic, [3, 3], cutoff = 0.2, in = "
+      "#disco.grid<equiangular, 33x64>, out = #disco.grid<equiangular, 33x32>>";
+  auto filter = filter::parseSphereFilter(text);
+  ASSERT_TRUE(filter.ok()) << filter.message();
+  auto p = makeSphereProblem(DISCO_OP_CONV_WEIGHT_GRAD, *filter);
+  auto adjoint = makeSphereProblem(DISCO_OP_CONTRACT, *filter, true);
+  ASSERT_TRUE(p.ok() && adjoint.ok());
+  EXPECT_EQ(p->adjoint.rows, adjoint->filter.rows);
+  EXPECT_EQ(p->adjoint.taps, adjoint->filter.taps);
+  EXPECT_EQ(p->adjoint.phases, 2);
+  // As many pairs of a tap and a point, seen from either side.
+  Problem applied = appliedFilter(*p, DISCO_WEIGHT_FIRST).problem;
+  EXPECT_EQ(tapPairs(applied), tapPairs(*p));
+  EXPECT_TRUE(verify(*p).ok()) << verify(*p).message();
+  // A plan depends on both.
+  const uint64_t hash = hashOf(*p);
+  p->adjoint.max_rings -= 1;
+  EXPECT_NE(hashOf(*p), hash);
+  p->adjoint.rows += 1;
+  EXPECT_EQ(verify(*p).message(),
+            "expected rows of the filter to be 66, but got 67");
+  // Elsewhere it is not read.
+  EXPECT_EQ(adjoint->adjoint.rows, 0);
+}

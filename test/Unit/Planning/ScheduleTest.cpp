@@ -55,6 +55,12 @@ TEST(Schedule, BadTextIsRefused) {
             "expected a schedule field to read name=integer, but got "
             "'tile=99999999999999999999'");
   EXPECT_EQ(fieldsToString(s, table), "tile=8,deep=0");
+  EXPECT_EQ(why("tile=16,deep=1,tile=24"),
+            "expected the schedule field tile to be given once, but got it "
+            "twice");
+  EXPECT_EQ(parseFields(s, {}, "tile=8").message(),
+            "expected no schedule fields, since the family has none, but got "
+            "tile");
 }
 
 TEST(Schedule, ForeignSchedulesAreRefused) {

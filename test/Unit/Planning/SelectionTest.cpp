@@ -301,9 +301,10 @@ TEST(Selection, PlanesBeyond32BitsLeaveOnlyLoops) {
   auto gpu = select(p, target("h200"), withPlanned());
   ASSERT_FALSE(gpu.ok());
   EXPECT_NE(gpu.message().find(
-                "csr_gather: rule 11: expected a plane to have fewer than "
-                "2147483648 points for 32-bit indices, but got 2147483648; "
-                "suggestion: use loops, which indexes with 64 bits, or shard "
+                "csr_gather: rule 11: expected a plane of 1 channel(s) to have "
+                "fewer than 2147483648 elements for 32-bit indices, but got "
+                "2147483648; "
+                "suggestion: shard "
                 "the grid"),
             std::string::npos)
       << gpu.message();
@@ -406,6 +407,125 @@ TEST(Selection, ReportsAreDeterministicAndWellFormed) {
   for (const char *key : {"\"winner\":{\"family\":\"", "\"rule\":",
                           "\"suggestion\":", "\"class_us\":", "\"hash\":\"0x"})
     EXPECT_NE(json.find(key), json.npos) << key;
+}
+
+//===----------------------------------------------------------------------===//
+// Selection against an enumeration that knows nothing of it
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One line of the enumeration.
+struct Tried {
+  std::string family;
+  int32_t order;
+  Schedule schedule;
+  double microseconds;
+};
+
+/// Every legal schedule of every family, order and provider, in the order in
+/// which ties are decided. Only what families declare is used.
+std::vector<Tried> enumerate(const Problem &p, const Target &target) {
+  std::vector<Tried> all;
+  for (const Family &family : families())
+    for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST})
+      for (int32_t provider : {DISCO_CODEGEN, DISCO_RUNTIME}) {
+        const uint32_t bit = 1u << (provider == DISCO_CODEGEN ? 0 : 1);
+        if (!(family.providersOn(target) & bit) ||
+            checkFamily(family, p, target, order))
+          continue;
+        std::vector<Schedule> schedules;
+        family.impl->candidates(p, target, order, provider, schedules);
+        for (const Schedule &s : schedules)
+          if (!checkSchedule(family, p, target, s))
+            all.push_back(
+                {family.name, order, s,
+                 family.impl->cost(p, target, s).predictedMicroseconds()});
+      }
+  return all;
+}
+
+} // namespace
+
+TEST(Selection, TheWinnerIsTheLeastOfAllThatIsLegal) {
+  int compared = 0;
+  for (const char *chip : {"h200", "a100", "b200", "avx2"})
+    for (const char *name : {"self256", "down", "encoder", "deg1"})
+      for (DType dtype : {DType::bf16, DType::f32})
+        for (int32_t direction :
+             {DISCO_FORWARD, DISCO_INPUT_GRADIENT, DISCO_WEIGHT_GRADIENT}) {
+          const Problem p = layer(name, dtype, direction);
+          const std::vector<Tried> all = enumerate(p, target(chip));
+          ASSERT_FALSE(all.empty());
+          const Tried *least = &all.front();
+          for (const Tried &tried : all)
+            if (tried.microseconds < least->microseconds)
+              least = &tried;
+          auto selection = select(p, target(chip), withPlanned());
+          ASSERT_TRUE(selection.ok()) << selection.message();
+          const Choice &winner = selection->winner;
+          EXPECT_EQ(winner.family->name, least->family) << chip << name;
+          EXPECT_TRUE(isEqual(winner.schedule, least->schedule))
+              << chip << name << " "
+              << fieldsToString(winner.schedule, winner.family->fields());
+          EXPECT_EQ(winner.microseconds(), least->microseconds);
+          ++compared;
+        }
+  EXPECT_EQ(compared, 4 * 4 * 2 * 3);
+}
+
+TEST(Selection, RulesOfTheLayersByHand) {
+  // What docs and the design say about these layers, not what the code says.
+  struct Row {
+    const char *layer;
+    DType dtype;
+    int32_t op, direction;
+    const char *chip, *family;
+    int rule; // that refuses the family; 0: none, in one order at least
+  };
+  const int32_t conv = DISCO_OP_CONV, grad = DISCO_OP_CONV_WEIGHT_GRAD;
+  const int32_t sum = DISCO_OP_CONTRACT_SUM, expand = DISCO_OP_CONTRACT;
+  const int32_t fwd = DISCO_FORWARD, back = DISCO_INPUT_GRADIENT;
+  for (Row row : {
+           // Tensor families take half precision only.
+           Row{"self256", DType::f32, conv, fwd, "h200", "kpacked_wgmma", 2},
+           Row{"self256", DType::f32, conv, fwd, "h200", "toeplitz_wgmma", 2},
+           // K 9 pads to 16, nlon 720 is a multiple of 8, one phase.
+           Row{"self256", DType::bf16, conv, fwd, "h200", "kpacked_wgmma", 0},
+           Row{"down", DType::bf16, conv, fwd, "h200", "kpacked_wgmma", 0},
+           // 720 longitudes to 1440: two phases.
+           Row{"down", DType::bf16, conv, back, "h200", "kpacked_wgmma", 15},
+           Row{"down", DType::bf16, conv, back, "h200", "toeplitz_wgmma", 0},
+           // It has neither the sum over features nor the weight gradient.
+           Row{"self256", DType::f16, sum, fwd, "h200", "kpacked_wgmma", 1},
+           Row{"self256", DType::f16, grad, fwd, "h200", "kpacked_wgmma", 1},
+           Row{"self256", DType::f16, expand, fwd, "h200", "kpacked_wgmma", 0},
+           // wgmma is sm_90a's alone.
+           Row{"self256", DType::bf16, conv, fwd, "h100", "toeplitz_wgmma", 0},
+           Row{"self256", DType::bf16, conv, fwd, "a100", "toeplitz_wgmma", 10},
+           Row{"self256", DType::bf16, conv, fwd, "b200", "toeplitz_wgmma", 10},
+           Row{"self256", DType::bf16, conv, fwd, "a100", "csr_gather", 0},
+           // Hosts run host kernels and nothing else; GPUs none of them.
+           Row{"deg1", DType::f32, conv, fwd, "avx2", "csr_gather", 4},
+           Row{"deg1", DType::f32, conv, fwd, "h200", "cpu_gather", 4},
+           Row{"deg1", DType::f32, conv, fwd, "h200", "loops", 10},
+           Row{"deg1", DType::f32, conv, fwd, "avx512", "cpu_gather", 0},
+       }) {
+    Problem p = layer(row.layer, row.dtype, row.direction);
+    if (row.op != conv)
+      p = as(row.op, p);
+    auto selection = select(p, target(row.chip), withPlanned());
+    ASSERT_TRUE(selection.ok()) << selection.message();
+    bool applies = selection->winner.family->name == std::string(row.family);
+    for (const Loser &loser : selection->losers)
+      applies |=
+          !loser.failure && loser.family->name == std::string(row.family);
+    EXPECT_EQ(applies, row.rule == 0) << row.layer << row.chip << row.family;
+    if (row.rule) {
+      EXPECT_EQ(lostTo(*selection, row.family), row.rule)
+          << row.layer << " " << row.chip << " " << row.family;
+    }
+  }
 }
 
 TEST(Baselines, ContractionsAreWithinAFactorOfTwoOnFourRowsOfFive) {

@@ -126,3 +126,46 @@ TEST(Target, ListShowsEveryRowWithSources) {
     EXPECT_NE(list.find(t.name + " ("), list.npos);
   EXPECT_NE(list.find("measured: device copy, read + write"), list.npos);
 }
+
+TEST(Target, RatesFollowCoresAndClock) {
+  using F = TargetField;
+  Target cpu = target("avx2"), gpu = target("h200");
+  ASSERT_TRUE(applyOverrides(cpu, "clock_ghz=1.5,cores=16").ok());
+  for (F field : {F::fma_f64_tflops, F::fma_f32_tflops, F::l2_gbps})
+    EXPECT_DOUBLE_EQ(cpu[field], 4 * target("avx2")[field])
+        << infoOf(field).name;
+  EXPECT_EQ(cpu[F::dram_gbps], 20);
+  EXPECT_EQ(cpu.sources[static_cast<size_t>(F::l2_gbps)],
+            "scaled with cores and clock: estimate: 16 B a clock and core");
+  EXPECT_EQ(cpu.overridesText(), "cores = 16, clock_ghz = 1.5");
+  EXPECT_EQ(gpu.overridesText(), "");
+  // An L2 is one unit, and what is given stays.
+  ASSERT_TRUE(applyOverrides(gpu, "cores=66,tensor_f16_tflops=700").ok());
+  EXPECT_EQ(gpu[F::l2_gbps], 5500);
+  EXPECT_EQ(gpu[F::tensor_f16_tflops], 700);
+  EXPECT_DOUBLE_EQ(gpu[F::fma_f32_tflops], 66.9 / 2);
+  EXPECT_DOUBLE_EQ(gpu[F::smem_gbps], 33454 / 2.0);
+  // Also what an earlier call gave.
+  Target twice = target("avx2");
+  ASSERT_TRUE(applyOverrides(twice, "fma_f32_tflops=0.1").ok());
+  ASSERT_TRUE(applyOverrides(twice, "cores=4").ok());
+  EXPECT_EQ(twice[F::fma_f32_tflops], 0.1);
+  EXPECT_DOUBLE_EQ(twice[F::fma_f64_tflops], 2 * 0.096);
+}
+
+TEST(Target, HugeAndRepeatedOverridesAreRefused) {
+  Target t = target("avx2");
+  auto why = [&](const char *text) {
+    return applyOverrides(t, text).message();
+  };
+  EXPECT_EQ(why("cores=65537"),
+            "expected avx2.cores to be at most 65536, but got 65537");
+  EXPECT_EQ(why("vector_bytes=1e9"),
+            "expected avx2.vector_bytes to be at most 4096, but got 1e+09");
+  EXPECT_EQ(why("l2_bytes=1e300"),
+            "expected avx2.l2_bytes to be at most 1e+15, but got 1e+300");
+  EXPECT_EQ(why("cores=2,launch_us=3,cores=4"),
+            "expected the target field cores to be given once, but got it "
+            "twice");
+  EXPECT_TRUE(applyOverrides(t, "cores=65536").ok());
+}

@@ -25,10 +25,14 @@ inline Problem sphereProblem(const std::string &text, bool adjoint = false) {
     auto filter = filter::parseSphereFilter(text);
     if (!filter)
       throw std::runtime_error(filter.message());
-    auto problem = makeSphereProblem(DISCO_OP_CONV, *filter, adjoint);
+    // With the counts of both directions, for as(DISCO_OP_CONV_WEIGHT_GRAD).
+    auto problem =
+        makeSphereProblem(DISCO_OP_CONV_WEIGHT_GRAD, *filter, adjoint);
     if (!problem)
       throw std::runtime_error(problem.message());
     it->second = *problem;
+    it->second.op = DISCO_OP_CONV;
+    it->second.direction = DISCO_FORWARD;
   }
   return it->second;
 }

@@ -15,6 +15,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <limits>
+#include <sched.h>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
@@ -105,6 +106,22 @@ TEST(CpuGatherDeterminism, ThreadsDoNotChangeABitOfTheWeightGradient) {
     conv.call.num_threads = threads;
     EXPECT_EQ(conv.run(), expected) << threads << " threads";
   }
+}
+
+TEST(CpuGatherWorkspace, IsNotThatOfTheProcessorsOfTheCallingThread) {
+  Conv conv;
+  const KernelFamily &family = *findKernelFamily("cpu_gather");
+  uint64_t bytes = 0, pinnedBytes = 0;
+  ASSERT_EQ(family.workspaceBytes(&conv.call, &bytes), DISCO_OK);
+  std::thread([&] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    ASSERT_EQ(family.workspaceBytes(&conv.call, &pinnedBytes), DISCO_OK);
+  }).join();
+  EXPECT_GT(bytes, 0u);
+  EXPECT_EQ(pinnedBytes, bytes);
 }
 
 /// Runs contract or contract_sum; a value that is not finite is in x.

@@ -73,7 +73,7 @@ namespace mlir::disco {
 std::optional<disco_dtype> getRuntimeDType(Type type);
 
 /// Version of the dialect's bytecode, written into every file.
-constexpr int64_t kBytecodeVersion = 1;
+constexpr int64_t kBytecodeVersion = 2;
 
 /// The type that sums are accumulated in: max(f32, `type`).
 inline Type getAccumulatorType(Type type) {

@@ -18,6 +18,7 @@ class Disco_Attr<string name, string mnem, list<Trait> traits = []>
 
 def Disco_TableFormatAttr : EnumAttr<Disco_Dialect, Disco_TableFormat, "table_format">;
 def Disco_ActivationAttr : EnumAttr<Disco_Dialect, Disco_Activation, "activation">;
+def Disco_PrecisionAttr : EnumAttr<Disco_Dialect, Disco_Precision, "precision">;
 
 // Grid and filter have no mnemonic: the dialect parses and prints their text
 // with the grammar of lib/Filter.

@@ -57,6 +57,12 @@ def Disco_Activation : Disco_Enum<"Activation", "pointwise function of an epilog
   I32EnumAttrCase<"gelu_tanh", 3>,
   I32EnumAttrCase<"silu", 4>]>;
 
+// Values as DISCO_PRECISION_IEEE, ... of disco/ABI/Problem.h.
+def Disco_Precision : Disco_Enum<"Precision", "what f32 products may be replaced by", [
+  I32EnumAttrCase<"ieee", 0>,
+  I32EnumAttrCase<"tf32", 1>,
+  I32EnumAttrCase<"bf16x3", 2>]>;
+
 // Values as DISCO_OP_CONTRACT, ... of disco/ABI/Problem.h.
 def Disco_KernelKind : Disco_Enum<"KernelKind", "what a kernel of the runtime computes", [
   I32EnumAttrCase<"contract", 0>,

@@ -145,14 +145,15 @@ def Disco_ContractOp : Disco_MapOp<"contract"> {
     ```
 
     `z[b,c,k,n] = sum over taps t of n: v[t,k] * x[b,c,m(t)]`. A point without
-    taps gives zero.
+    taps gives zero. A plan names the layout that x is in (see `#disco.plan`); z,
+    which tells how many channels there are, is always nchw.
 
     Constraints:
     - (C1) x is [batch, channels, input points...]; all but the batch is static.
     - (C2) The points of x are the input of psi.
     - (C3) Psi is one psi value without storage, or the tensors of its storage.
     - (C4) The result is [batch, channels, K, output points...] in x's type.
-    - (C5) The layout of the plan is nchw -> nchw.
+    - (C5) The result's layout in the plan is nchw.
   }];
   let arguments = (ins Disco_FloatTensor:$x, Disco_PsiOperand:$psi,
     OptionalAttr<Disco_StorageAttr>:$storage, OptionalAttr<Disco_PlanAttr>:$plan);
@@ -175,7 +176,8 @@ def Disco_ContractSumOp : Disco_MapOp<"contract_sum"> {
     ```
 
     `y[b,c,n] = sum over k, taps t of n: v[t,k] * z[b,c,k,m(t)]`. With the
-    adjoint of psi it is the transpose of `disco.contract` with psi.
+    adjoint of psi it is the transpose of `disco.contract` with psi. A plan names
+    the layout that the result is in (see `#disco.plan`); z is always nchw.
 
     Constraints:
     - (C1) z is [batch, channels, K, input points...]; all but the batch is static.
@@ -183,7 +185,7 @@ def Disco_ContractSumOp : Disco_MapOp<"contract_sum"> {
     - (C3) Psi is one psi value without storage, or the tensors of its storage.
     - (C4) z has as many features as psi.
     - (C5) The result is [batch, channels, output points...] in z's type.
-    - (C6) The layout of the plan is nchw -> nchw.
+    - (C6) The layout of z in the plan is nchw.
   }];
   let arguments = (ins Disco_FloatTensor:$z, Disco_PsiOperand:$psi,
     OptionalAttr<Disco_StorageAttr>:$storage, OptionalAttr<Disco_PlanAttr>:$plan);
@@ -198,6 +200,8 @@ def Disco_ContractSumOp : Disco_MapOp<"contract_sum"> {
 }
 
 def Disco_ConvOp : Disco_MapOp<"conv", [AttrSizedOperandSegments]> {
+  // Bytecode of version 1 has no precision.
+  let useCustomPropertiesEncoding = 1;
   let summary = "a filter convolution layer";
   let description = [{
     ```mlir
@@ -219,6 +223,11 @@ def Disco_ConvOp : Disco_MapOp<"conv", [AttrSizedOperandSegments]> {
     adjoint psi and the weight transposed in each group. Activations: none,
     relu, gelu (erf), gelu_tanh, silu.
 
+    `precision tf32` and `precision bf16x3` permit a family to multiply f32 on
+    tensor units, rounded to TF32 or split into three products of bf16. It is a
+    permission: a family that computes in plain f32 satisfies it. The default,
+    ieee, permits neither.
+
     A plan names the layouts that x, and the residual and the result, are in;
     the shapes below are those of nchw (see `#disco.plan`).
 
@@ -232,17 +241,20 @@ def Disco_ConvOp : Disco_MapOp<"conv", [AttrSizedOperandSegments]> {
     - (C7) Weight and bias have x's element type, or f32.
     - (C8) The residual has the result's type.
     - (C9) The result is [batch, O, output points...] in x's type.
+    - (C10) Only f32 has a precision other than ieee.
   }];
   let arguments = (ins Disco_FloatTensor:$x, Disco_PsiOperand:$psi,
     Disco_FloatTensor:$weight, Optional<Disco_FloatTensor>:$bias,
     Optional<Disco_FloatTensor>:$residual,
     DefaultValuedAttr<I64Attr, "1">:$groups,
     DefaultValuedAttr<Disco_ActivationAttr, "Activation::none">:$activation,
+    DefaultValuedAttr<Disco_PrecisionAttr, "Precision::ieee">:$precision,
     OptionalAttr<Disco_StorageAttr>:$storage, OptionalAttr<Disco_PlanAttr>:$plan);
   let results = (outs Disco_FloatTensor:$y);
   let assemblyFormat = [{
     $x `,` custom<PsiOperands>($psi) `,` $weight (`bias` $bias^)? (`residual` $residual^)?
-    (`groups` $groups^)? (`activation` `` $activation^)? (`storage` $storage^)? (`plan` $plan^)?
+    (`groups` $groups^)? (`activation` `` $activation^)? (`precision` `` $precision^)?
+    (`storage` $storage^)? (`plan` $plan^)?
     attr-dict `:` functional-type(operands, $y)
   }];
   let extraClassDeclaration = inferDeclaration # [{
@@ -251,6 +263,8 @@ def Disco_ConvOp : Disco_MapOp<"conv", [AttrSizedOperandSegments]> {
 }
 
 def Disco_ConvWeightGradOp : Disco_ContractionOp<"conv_weight_grad"> {
+  // Bytecode of version 1 has neither precision nor deterministic.
+  let useCustomPropertiesEncoding = 1;
   let summary = "the gradient of a conv's weight and bias";
   let description = [{
     ```mlir
@@ -265,6 +279,10 @@ def Disco_ConvWeightGradOp : Disco_ContractionOp<"conv_weight_grad"> {
     ```
 
     gy is the gradient of conv + bias: that of the activation is applied before.
+    `precision` is that of `disco.conv`. Two runs give equal bits; `deterministic
+    = false` gives that up, and permits a family to add parts of the gradient in
+    any order.
+
     A plan names the layouts that x and gy are in; the shapes below are those
     of nchw (see `#disco.plan`).
 
@@ -277,14 +295,17 @@ def Disco_ConvWeightGradOp : Disco_ContractionOp<"conv_weight_grad"> {
       divides O.
     - (C6) The weight gradient is [O, C/groups, K], the bias gradient [O].
     - (C7) The gradients have x's element type, or f32.
+    - (C8) Only f32 has a precision other than ieee.
   }];
   let arguments = (ins Disco_FloatTensor:$x, Disco_FloatTensor:$gy,
     Disco_PsiOperand:$psi, DefaultValuedAttr<I64Attr, "1">:$groups,
+    DefaultValuedAttr<Disco_PrecisionAttr, "Precision::ieee">:$precision,
+    DefaultValuedAttr<BoolAttr, "true">:$deterministic,
     OptionalAttr<Disco_StorageAttr>:$storage, OptionalAttr<Disco_PlanAttr>:$plan);
   let results = (outs Disco_FloatTensor:$weight_grad, Optional<Disco_FloatTensor>:$bias_grad);
   let assemblyFormat = [{
-    $x `,` $gy `,` custom<PsiOperands>($psi) (`groups` $groups^)? (`storage` $storage^)?
-    (`plan` $plan^)? attr-dict `:` functional-type(operands, results)
+    $x `,` $gy `,` custom<PsiOperands>($psi) (`groups` $groups^)? (`precision` `` $precision^)?
+    (`deterministic` `=` $deterministic^)? (`storage` $storage^)? (`plan` $plan^)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     ::mlir::TypedValue<::mlir::RankedTensorType> getActivations() { return getX(); }

@@ -1,5 +1,4 @@
-//===- DiscoContractions.cpp - the four contractions ---------------*- C++
-//-*-===//
+//===- DiscoContractions.cpp - the four contractions ----------------------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BytecodeVersion.h"
 #include "disco/Dialect/Disco/Disco.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -219,15 +219,13 @@ static FailureOr<int64_t> verifyInput(ContractionOpInterface op,
   return channels;
 }
 
-/// C5 of contract, C6 of contract_sum: only conv and its weight gradient can
-/// tell packed channels from padding.
-static LogicalResult verifyUnpacked(Operation *op, PlanAttr plan) {
-  auto [in, out] = getLayouts(plan);
-  if (in == Layout::nchw && out == Layout::nchw)
+/// C5 of contract, C6 of contract_sum: features are in nchw, and tell packed
+/// channels from padding.
+static LogicalResult verifyFeatures(Operation *op, Layout layout) {
+  if (layout == Layout::nchw)
     return success();
-  return op->emitOpError() << "expected the layout to be nchw -> nchw, but got "
-                           << stringifyLayout(in) << " -> "
-                           << stringifyLayout(out);
+  return op->emitOpError() << "expected the layout of z to be nchw, but got "
+                           << stringifyLayout(layout);
 }
 
 /// The result has `shape` and `elementType`; a dynamic batch matches any.
@@ -283,6 +281,16 @@ static LogicalResult verifyParameterType(Operation *op, StringRef name,
   return diag << ", but got " << type;
 }
 
+/// C10 of conv, C8 of its weight gradient.
+static LogicalResult verifyPrecision(Operation *op, Precision precision,
+                                     Type elementType) {
+  if (precision == Precision::ieee || elementType.isF32())
+    return success();
+  return op->emitOpError() << "expected the precision of " << elementType
+                           << " to be ieee, but got "
+                           << stringifyPrecision(precision);
+}
+
 //===----------------------------------------------------------------------===//
 // Shape inference
 //===----------------------------------------------------------------------===//
@@ -313,9 +321,13 @@ ContractOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   auto [psi, x] = getBuildTypes(adaptor, adaptor.getX());
   if (!psi)
     return failure();
-  types.push_back(
-      x.clone(joinShape({x.getDimSize(0), x.getDimSize(1), psi.getNumBasis()},
-                        psi.getOutShape())));
+  // Of c8 it is not known which of the last channels are padding: all count.
+  Layout layout = getLayouts(adaptor.getPlanAttr()).first;
+  int64_t channels = layout == Layout::nhwc ? x.getShape().back()
+                     : layout == Layout::c8 ? x.getDimSize(1) * 8
+                                            : x.getDimSize(1);
+  types.push_back(x.clone(joinShape(
+      {x.getDimSize(0), channels, psi.getNumBasis()}, psi.getOutShape())));
   return success();
 }
 
@@ -328,7 +340,8 @@ LogicalResult ContractSumOp::inferReturnTypes(
   if (!psi)
     return failure();
   types.push_back(z.clone(
-      joinShape({z.getDimSize(0), z.getDimSize(1)}, psi.getOutShape())));
+      getPhysicalShape(getLayouts(adaptor.getPlanAttr()).second,
+                       z.getDimSize(0), z.getDimSize(1), psi.getOutShape())));
   return success();
 }
 
@@ -390,22 +403,26 @@ LogicalResult ConvOp::reifyResultShapes(OpBuilder &builder,
 //===----------------------------------------------------------------------===//
 
 LogicalResult ContractOp::verify() {
-  // C3, first: the other rules need the type of psi.
-  if (failed(verifyPsi(*this)) ||
-      // C1, C2
-      failed(verifyActivations(*this, "x", "[batch, channels, points...]", 2)))
+  auto [inLayout, outLayout] = getLayouts(getPlanAttr());
+  // C3, first: the other rules need the type of psi. C5
+  if (failed(verifyPsi(*this)) || failed(verifyFeatures(*this, outLayout)))
+    return failure();
+  auto x = getX().getType();
+  auto z = getZ().getType();
+  PsiType psi = getPsiType();
+  // C1, C2
+  bool isPacked =
+      inLayout != Layout::nchw && z.getRank() > 1 && !z.isDynamicDim(1);
+  if (isPacked ? failed(verifyPacked(*this, "x", inLayout, z.getDimSize(1)))
+               : failed(verifyActivations(*this, "x",
+                                          "[batch, channels, points...]", 2)))
     return failure();
   // C4
-  auto x = getX().getType();
-  PsiType psi = getPsiType();
-  if (failed(verifyTensor(
-          *this, "the result", getZ().getType(),
-          joinShape({x.getDimSize(0), x.getDimSize(1), psi.getNumBasis()},
-                    psi.getOutShape()),
-          x.getElementType())))
-    return failure();
-  // C5
-  return verifyUnpacked(*this, getPlanAttr());
+  int64_t channels = isPacked ? z.getDimSize(1) : x.getDimSize(1);
+  return verifyTensor(*this, "the result", z,
+                      joinShape({x.getDimSize(0), channels, psi.getNumBasis()},
+                                psi.getOutShape()),
+                      x.getElementType());
 }
 
 LogicalResult ContractSumOp::verify() {
@@ -420,14 +437,15 @@ LogicalResult ContractSumOp::verify() {
   if (z.getDimSize(2) != psi.getNumBasis())
     return emitOpError() << "expected z to have the " << psi.getNumBasis()
                          << " features of psi, but got " << z.getDimSize(2);
-  // C5
-  if (failed(verifyTensor(
-          *this, "the result", getY().getType(),
-          joinShape({z.getDimSize(0), z.getDimSize(1)}, psi.getOutShape()),
-          z.getElementType())))
-    return failure();
   // C6
-  return verifyUnpacked(*this, getPlanAttr());
+  auto [inLayout, outLayout] = getLayouts(getPlanAttr());
+  if (failed(verifyFeatures(*this, inLayout)))
+    return failure();
+  // C5
+  return verifyTensor(*this, "the result", getY().getType(),
+                      getPhysicalShape(outLayout, z.getDimSize(0),
+                                       z.getDimSize(1), psi.getOutShape()),
+                      z.getElementType());
 }
 
 LogicalResult ConvOp::verify() {
@@ -485,7 +503,8 @@ LogicalResult ConvOp::verify() {
     return emitOpError() << "expected the residual to have the result's type "
                          << getY().getType() << ", but got "
                          << getResidual().getType();
-  return success();
+  // C10
+  return verifyPrecision(*this, getPrecision(), x.getElementType());
 }
 
 LogicalResult ConvWeightGradOp::verify() {
@@ -537,6 +556,9 @@ LogicalResult ConvWeightGradOp::verify() {
     return emitOpError() << "expected the weight gradient to have shape "
                          << formatTensorShape(weightShape) << ", but got "
                          << weightGrad;
+  // C8
+  if (failed(verifyPrecision(*this, getPrecision(), x.getElementType())))
+    return failure();
   if (!getBiasGrad())
     return success();
   auto biasGrad = cast<RankedTensorType>(getBiasGrad().getType());
@@ -548,6 +570,75 @@ LogicalResult ConvWeightGradOp::verify() {
     return emitOpError() << "expected the bias gradient to have shape "
                          << channels << ", but got " << biasGrad;
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Bytecode: the attributes in the order of their names, version 2's last
+//===----------------------------------------------------------------------===//
+
+// Segment sizes became native in version 6 of MLIR's encoding.
+static constexpr uint64_t nativeSegmentSizes = 6;
+
+LogicalResult ConvOp::readProperties(DialectBytecodeReader &reader,
+                                     OperationState &state) {
+  auto &prop = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(prop.activation)) ||
+      failed(reader.readOptionalAttribute(prop.groups)))
+    return failure();
+  MutableArrayRef<int32_t> sizes(prop.operandSegmentSizes);
+  bool isNative = reader.getBytecodeVersion() >= nativeSegmentSizes;
+  if (!isNative) {
+    DenseI32ArrayAttr attr;
+    if (failed(reader.readAttribute(attr)))
+      return failure();
+    if (attr.size() > static_cast<int64_t>(sizes.size()))
+      return reader.emitError("size mismatch for operand/result_segment_size");
+    llvm::copy(attr.asArrayRef(), sizes.begin());
+  }
+  if (failed(reader.readOptionalAttribute(prop.plan)) ||
+      failed(reader.readOptionalAttribute(prop.storage)) ||
+      (isNative && failed(reader.readSparseArray(sizes))))
+    return failure();
+  return getVersion(reader) < 2 ? success()
+                                : reader.readOptionalAttribute(prop.precision);
+}
+
+void ConvOp::writeProperties(DialectBytecodeWriter &writer) {
+  const Properties &prop = getProperties();
+  writer.writeOptionalAttribute(prop.activation);
+  writer.writeOptionalAttribute(prop.groups);
+  ArrayRef<int32_t> sizes(prop.operandSegmentSizes);
+  bool isNative =
+      writer.getBytecodeVersion() >= static_cast<int64_t>(nativeSegmentSizes);
+  if (!isNative)
+    writer.writeAttribute(DenseI32ArrayAttr::get(getContext(), sizes));
+  writer.writeOptionalAttribute(prop.plan);
+  writer.writeOptionalAttribute(prop.storage);
+  if (isNative)
+    writer.writeSparseArray(sizes);
+  writer.writeOptionalAttribute(prop.precision);
+}
+
+LogicalResult ConvWeightGradOp::readProperties(DialectBytecodeReader &reader,
+                                               OperationState &state) {
+  auto &prop = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(prop.groups)) ||
+      failed(reader.readOptionalAttribute(prop.plan)) ||
+      failed(reader.readOptionalAttribute(prop.storage)))
+    return failure();
+  if (getVersion(reader) < 2)
+    return success();
+  return failure(failed(reader.readOptionalAttribute(prop.deterministic)) ||
+                 failed(reader.readOptionalAttribute(prop.precision)));
+}
+
+void ConvWeightGradOp::writeProperties(DialectBytecodeWriter &writer) {
+  const Properties &prop = getProperties();
+  writer.writeOptionalAttribute(prop.groups);
+  writer.writeOptionalAttribute(prop.plan);
+  writer.writeOptionalAttribute(prop.storage);
+  writer.writeOptionalAttribute(prop.deterministic);
+  writer.writeOptionalAttribute(prop.precision);
 }
 
 #define GET_OP_CLASSES

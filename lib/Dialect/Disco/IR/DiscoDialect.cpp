@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BytecodeVersion.h"
 #include "disco/Dialect/Disco/Disco.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
@@ -22,12 +23,6 @@ using namespace mlir::disco;
 #include "disco/Dialect/Disco/DiscoInterfaces.cpp.inc"
 
 namespace {
-
-/// The version that a bytecode file was written with.
-struct DiscoDialectVersion : public DialectVersion {
-  explicit DiscoDialectVersion(int64_t version) : version(version) {}
-  int64_t version;
-};
 
 /// Attributes and types are written as text, which the grammar keeps readable;
 /// the version lets later readers upgrade what older writers wrote.
@@ -53,7 +48,7 @@ struct DiscoBytecodeInterface : public BytecodeDialectInterface {
     return std::make_unique<DiscoDialectVersion>(version);
   }
 
-  /// Version 1 is the first: there is nothing older to upgrade from.
+  /// Operations read what older versions wrote; nothing is left to upgrade.
   LogicalResult upgradeFromVersion(Operation *topLevelOp,
                                    const DialectVersion &) const override {
     return success();

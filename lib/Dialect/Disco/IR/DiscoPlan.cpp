@@ -173,12 +173,10 @@ ParseResult PlanKeys::parse(AsmParser &parser, StringRef key) {
   if (failed(*parsed))
     return failure();
   unsigned bits = key == "batch" ? 63 : 64;
-  if (number.isNegative() && number.getBitWidth() > 64)
-    return parser.emitError(loc) << "expected " << key << " to be positive";
-  if (number.getActiveBits() > bits || number.isZero())
+  if (number.isNegative() || number.isZero() || number.getActiveBits() > bits)
     return parser.emitError(loc)
            << "expected " << key << " to be positive and to fit into " << bits
-           << " bits";
+           << " bits, but got " << llvm::toString(number, 10, /*Signed=*/true);
   if (key == "batch")
     batch = number.getZExtValue();
   else

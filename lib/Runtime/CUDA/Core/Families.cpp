@@ -12,7 +12,8 @@
 
 namespace disco::cuda {
 
-static const Family *const families[] = {&csrGatherFamily};
+static const Family *const families[] = {&csrGatherFamily,
+                                         &toeplitzWgmmaFamily};
 
 const Family *familyAt(int32_t index) {
   return index >= 0 && index < static_cast<int32_t>(std::size(families))

@@ -51,7 +51,7 @@ struct Family {
 /// Null beyond the last.
 const Family *familyAt(int32_t index);
 
-extern const Family csrGatherFamily;
+extern const Family csrGatherFamily, toeplitzWgmmaFamily;
 
 /// Bytes of a floating-point element.
 inline int64_t sizeOf(int32_t dtype) {

@@ -171,7 +171,13 @@ disco_status checkOperands(const disco_prepared &prepared,
   const disco_kernel_psi &psi = call.psi;
   const int64_t K = psi.num_basis, size = sizeOf(call.dtype);
   const int64_t weightSize = sizeOf(call.weight_dtype);
-  const int64_t in = psi.nlat_in * psi.nlon_in * call.batch * call.channels;
+  // c8 has whole blocks of channels.
+  const auto stored = [&](int32_t layout) {
+    return layout == DISCO_C8 ? (call.channels + 7) / 8 * 8 : call.channels;
+  };
+  const int64_t in =
+      psi.nlat_in * psi.nlon_in * call.batch * stored(call.schedule.in_layout);
+  const int64_t outChannels = stored(call.schedule.out_layout);
   const int64_t out = psi.nlat_out * psi.nlon_out * call.batch;
   const bool isConv = call.op == DISCO_OP_CONV;
   const bool isGradient = call.op == DISCO_OP_CONV_WEIGHT_GRAD;
@@ -187,8 +193,8 @@ disco_status checkOperands(const disco_prepared &prepared,
           : 0;
   const int64_t y = isGradient                     ? weights
                     : isConv                       ? out * call.out_channels
-                    : call.op == DISCO_OP_CONTRACT ? out * call.channels * K
-                                                   : out * call.channels;
+                    : call.op == DISCO_OP_CONTRACT ? out * outChannels * K
+                                                   : out * outChannels;
   const struct {
     const char *what;
     const void *pointer;

@@ -72,6 +72,13 @@ static LogicalResult checkPlan(ContractionOpInterface op) {
               "codegen>, but got <"
            << plan.getFamily()
            << ", provider = " << stringifyProvider(plan.getProvider()) << ">";
+  // Loops index [B, C, points...]; nhwc would be read as that without a trace.
+  if (plan && (plan.getInLayout() != Layout::nchw ||
+               plan.getOutLayout() != Layout::nchw))
+    return op->emitOpError() << "expected the layout of loops to be nchw -> "
+                                "nchw, but got "
+                             << stringifyLayout(plan.getInLayout()) << " -> "
+                             << stringifyLayout(plan.getOutLayout());
   return success();
 }
 
