@@ -171,8 +171,8 @@ TEST(Selection, ForcedChoicesAreRefusedNamingTheRule) {
   };
   EXPECT_EQ(why(withPlanned("kpacked_wgmma")),
             "family 'kpacked_wgmma' is not applicable: rule 2: expected the "
-            "dtype to be one of f16, bf16, but got f32; suggestion: use loops "
-            "or cpu_gather or csr_gather");
+            "dtype to be one of f16, bf16, but got f32; suggestion: use "
+            "csr_gather");
   SelectionOptions options;
   options.family = "csr_gather";
   EXPECT_EQ(why(options), "family 'csr_gather' is not applicable: expected the "
