@@ -41,9 +41,9 @@ enum {
   DISCO_CPU_GATHER_CONTRACT_BYTES = 4 << 10,
   DISCO_CPU_GATHER_POINT_CHANNELS = 16,
   /** conv with the weight first: bytes of a ring of all features of a block of
-   * channels; four times that for a wide mix. contract_sum: bytes of the sums of
-   * a row of a block of channels, and channels of a block. On points channels of
-   * a block. */
+   * channels; four times that for a wide mix. contract_sum: bytes of the sums
+   * of a row of a block of channels, and channels of a block. On points
+   * channels of a block. */
   DISCO_CPU_GATHER_RING_BYTES = 192 << 10,
   DISCO_CPU_GATHER_WIDE_MIX = 64,
   DISCO_CPU_GATHER_ROW_BYTES = 64 << 10,
