@@ -258,7 +258,7 @@ public:
     const auto firstStage = static_cast<int32_t>(tables.stages.size());
     std::vector<Window> stage;
     int32_t units = 0;
-    for (Window &window : spread(windowsOf(firstRow, numRows))) {
+    for (Window &window : windowsOf(firstRow, numRows)) {
       const int32_t size = unitsOf(window);
       if (!stage.empty() && units + size > maxSumUnits) {
         closeStage(stage);
@@ -287,21 +287,6 @@ private:
   /// With what the last threads read beyond a window's end.
   int32_t groupsOf(const Window &window) const {
     return (tables.tile + window.taps + sumPoints + 3) / sumPoints;
-  }
-
-  /// Deals windows out to as many stages as they need, so that each stage has
-  /// neighbouring rings of all rows: a stage takes as long as its longest row.
-  std::vector<Window> spread(std::vector<Window> windows) const {
-    int64_t units = 0;
-    for (const Window &window : windows)
-      units += unitsOf(window);
-    const auto stages =
-        static_cast<size_t>((units + maxSumUnits - 1) / maxSumUnits);
-    std::vector<Window> dealt;
-    for (size_t stage = 0; stage < stages; ++stage)
-      for (size_t i = stage; i < windows.size(); i += stages)
-        dealt.push_back(std::move(windows[i]));
-    return dealt;
   }
 
   int32_t unitsOf(const Window &window) const {
