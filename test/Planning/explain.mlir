@@ -71,7 +71,7 @@
 // CHECK:      - one thread runs all loops{{$}}
 // CHECK:      - the filter, from the outside in: sample, channel, feature, output point, tap{{$}}
 // CHECK:      ### For example{{$}}
-// CHECK:      - sample 0, channel 0, feature 0, row 8: one sum over the taps of the row, 21 in the median row and 56 in the longest one{{$}}
+// CHECK:      - sample 0, channel 0, feature 0, row 8: one sum over its taps, 21 in the median row and 56 in the longest one{{$}}
 // CHECK:      ### Loads{{$}}
 // CHECK:      - one element of x and one value of psi for each tap, each at an index computed for it{{$}}
 // CHECK:      ### Computation{{$}}
@@ -83,7 +83,7 @@
 // CHECK:      - bytes are those that must cross memory, each once (model){{$}}
 // CHECK:      ```{{$}}
 // CHECK:      x, psi, W{{$}}
-// CHECK:      |  82.4 kB read{{$}}
+// CHECK:      |  97.9 kB read{{$}}
 // CHECK:      v{{$}}
 // CHECK:      [loops]  {{[0-9.]+}} us, latency{{$}}
 // CHECK:      |  86.0 kB written{{$}}

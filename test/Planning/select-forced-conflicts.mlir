@@ -1,5 +1,5 @@
 // RUN: disco-opt %s --split-input-file --verify-diagnostics --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-order=filter_first force-fields=threads=128"
-// RUN: disco-opt %s --split-input-file --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-order=filter_first force-fields=threads=128" 2>/dev/null | FileCheck %s
+// RUN: not disco-opt %s --split-input-file --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-order=filter_first force-fields=threads=128" 2>/dev/null | FileCheck %s
 
 // What is forced is honoured or refused where an op has a plan, too.
 

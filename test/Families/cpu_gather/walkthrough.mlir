@@ -11,7 +11,7 @@
 // CHECK: - a task is (sample, output row); a thread runs one task at a time, 32 longitudes after the other, 16 channels at a time{{$}}
 // CHECK: - 4 vectors of 8 longitudes times 3 features are summed in registers{{$}}
 // CHECK: ### For example{{$}}
-// CHECK: - lane 3 of vector 1 of the first pass over a tile is column 11{{$}}
+// CHECK: - in the first pass over a tile, lane 3 of vector 1 is column 11{{$}}
 // CHECK: ### Loads{{$}}
 // CHECK: - x: windows of the rings, copied without wrap{{$}}
 // CHECK: - psi: a value is splat once for all vectors that are summed{{$}}

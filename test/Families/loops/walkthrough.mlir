@@ -9,7 +9,7 @@
 // CHECK: - one thread runs all loops{{$}}
 // CHECK: - the filter, from the outside in: sample, channel, feature, output point, tap{{$}}
 // CHECK: ### For example{{$}}
-// CHECK: - sample 0, channel 0, feature 0, row 8: one sum over the taps of the row, 21 in the median row and 56 in the longest one{{$}}
+// CHECK: - sample 0, channel 0, feature 0, row 8: one sum over its taps, 21 in the median row and 56 in the longest one{{$}}
 // CHECK: ### Loads{{$}}
 // CHECK: - one element of x and one value of psi for each tap, each at an index computed for it{{$}}
 // CHECK: ### Computation{{$}}
