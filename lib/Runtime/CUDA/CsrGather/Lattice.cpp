@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <tuple>
 
 namespace disco::cuda::csr {
 
@@ -191,8 +192,8 @@ std::vector<int32_t> longestFirst(const Lattice &lattice, int32_t begin,
                                   int32_t end) {
   std::vector<int32_t> order(end - begin);
   std::iota(order.begin(), order.end(), begin);
-  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-    return lattice.tapsOf(a) > lattice.tapsOf(b);
+  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return std::pair(lattice.tapsOf(b), a) < std::pair(lattice.tapsOf(a), b);
   });
   return order;
 }
@@ -315,9 +316,11 @@ private:
       for (Piece &piece : window.pieces)
         piece.offset += before;
     }
-    std::stable_sort(
-        windows.begin(), windows.end(),
-        [](const Window &a, const Window &b) { return a.place < b.place; });
+    std::sort(windows.begin(), windows.end(),
+              [](const Window &a, const Window &b) {
+                return std::tie(a.place, a.first, a.taps) <
+                       std::tie(b.place, b.first, b.taps);
+              });
     return windows;
   }
 
@@ -415,9 +418,7 @@ ContractSumTables makeContractSumTables(const disco_kernel_psi &psi,
       taps = std::max(taps, lattice.tapsOf(r));
     groups.push_back({-taps, row});
   }
-  std::stable_sort(
-      groups.begin(), groups.end(),
-      [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::sort(groups.begin(), groups.end());
   for (const auto &[taps, row] : groups)
     builder.addGroup(row, std::min(sumRows, lattice.numRows() - row));
   tables.pieceOffsets.push_back(static_cast<int32_t>(tables.pieces.size()));
