@@ -93,7 +93,7 @@ public:
 
 private:
   void reset();
-  void swap(DeviceMemory &other) {
+  void swap(DeviceMemory &other) noexcept {
     std::swap(owner, other.owner);
     std::swap(memory, other.memory);
     std::swap(bytes, other.bytes);

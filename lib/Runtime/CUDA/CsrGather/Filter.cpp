@@ -103,8 +103,11 @@ disco_status Filter::addVariants(const Device &device, const Blob &blob,
   for (const int32_t width : widths) {
     Variant variant;
     variant.fields = width;
-    const std::string name =
-        stem + nameOfFloat(options.dtype) + "_bc" + std::to_string(width) + end;
+    std::string name = stem;
+    name.append(nameOfFloat(options.dtype))
+        .append("_bc")
+        .append(std::to_string(width))
+        .append(end);
     if (disco_status s = findKernel(
             device, blob, name, smemOfField * width + smemRest, variant.kernel))
       return s;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <tuple>
 
 namespace disco::cuda::csr {
 
@@ -191,8 +192,8 @@ std::vector<int32_t> longestFirst(const Lattice &lattice, int32_t begin,
                                   int32_t end) {
   std::vector<int32_t> order(end - begin);
   std::iota(order.begin(), order.end(), begin);
-  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-    return lattice.tapsOf(a) > lattice.tapsOf(b);
+  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return std::pair(lattice.tapsOf(b), a) < std::pair(lattice.tapsOf(a), b);
   });
   return order;
 }
@@ -258,7 +259,7 @@ public:
     const auto firstStage = static_cast<int32_t>(tables.stages.size());
     std::vector<Window> stage;
     int32_t units = 0;
-    for (Window &window : spread(windowsOf(firstRow, numRows))) {
+    for (Window &window : windowsOf(firstRow, numRows)) {
       const int32_t size = unitsOf(window);
       if (!stage.empty() && units + size > maxSumUnits) {
         closeStage(stage);
@@ -289,21 +290,6 @@ private:
     return (tables.tile + window.taps + sumPoints + 3) / sumPoints;
   }
 
-  /// Deals windows out to as many stages as they need, so that each stage has
-  /// neighbouring rings of all rows: a stage takes as long as its longest row.
-  std::vector<Window> spread(std::vector<Window> windows) const {
-    int64_t units = 0;
-    for (const Window &window : windows)
-      units += unitsOf(window);
-    const auto stages =
-        static_cast<size_t>((units + maxSumUnits - 1) / maxSumUnits);
-    std::vector<Window> dealt;
-    for (size_t stage = 0; stage < stages; ++stage)
-      for (size_t i = stage; i < windows.size(); i += stages)
-        dealt.push_back(std::move(windows[i]));
-    return dealt;
-  }
-
   int32_t unitsOf(const Window &window) const {
     // As many fields at a time as fill 16 bytes.
     int32_t units = groupsOf(window) *
@@ -330,9 +316,11 @@ private:
       for (Piece &piece : window.pieces)
         piece.offset += before;
     }
-    std::stable_sort(
-        windows.begin(), windows.end(),
-        [](const Window &a, const Window &b) { return a.place < b.place; });
+    std::sort(windows.begin(), windows.end(),
+              [](const Window &a, const Window &b) {
+                return std::tie(a.place, a.first, a.taps) <
+                       std::tie(b.place, b.first, b.taps);
+              });
     return windows;
   }
 
@@ -430,9 +418,7 @@ ContractSumTables makeContractSumTables(const disco_kernel_psi &psi,
       taps = std::max(taps, lattice.tapsOf(r));
     groups.push_back({-taps, row});
   }
-  std::stable_sort(
-      groups.begin(), groups.end(),
-      [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::sort(groups.begin(), groups.end());
   for (const auto &[taps, row] : groups)
     builder.addGroup(row, std::min(sumRows, lattice.numRows() - row));
   tables.pieceOffsets.push_back(static_cast<int32_t>(tables.pieces.size()));
