@@ -21,6 +21,7 @@
 #define DISCO_LIB_RUNTIME_CPU_CPUGATHER_KERNELS_H
 
 #include "disco/ABI/Families/CpuGather.h"
+#include "disco/ABI/disco.h"
 
 #include <cstdint>
 
@@ -169,6 +170,10 @@ extern const KernelSet kernelsAvx2, kernelsAvx512;
 
 /// The best that this processor has, once DISCO_CPU_ISA is taken into account.
 const KernelSet &selectKernels();
+
+/// Whether DISCO_CPU_ISA is unset, empty or one of the names, when the kernels
+/// are selected; else an error.
+disco_status checkIsa();
 
 } // namespace disco::cpu_gather
 
