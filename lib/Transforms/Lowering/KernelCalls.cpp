@@ -255,6 +255,17 @@ SmallVector<Value> CallBuilder::emit() {
   return results;
 }
 
+LogicalResult mlir::disco::checkNchw(ContractionOpInterface op,
+                                     ArrayRef<Layout> layouts) {
+  for (Layout layout : layouts)
+    if (layout != Layout::nchw)
+      return op->emitOpError()
+             << "expected the layouts of a plan for "
+             << op->getAttrOfType<PlanAttr>("plan").getFamily()
+             << " to be nchw, but got " << stringifyLayout(layout);
+  return success();
+}
+
 SmallVector<Value> mlir::disco::emitKernelCall(OpBuilder &builder,
                                                ContractionOpInterface op) {
   return CallBuilder(builder, op).emit();

@@ -25,6 +25,9 @@ namespace mlir::disco {
 SmallVector<Value> emitKernelCall(OpBuilder &builder,
                                   ContractionOpInterface op);
 
+/// That all `layouts` of the plan of `op` are nchw; an error at the op.
+LogicalResult checkNchw(ContractionOpInterface op, ArrayRef<Layout> layouts);
+
 } // namespace mlir::disco
 
 #endif // DISCO_LIB_TRANSFORMS_LOWERING_KERNELCALLS_H
