@@ -25,8 +25,10 @@ namespace mlir::disco {
 SmallVector<Value> emitKernelCall(OpBuilder &builder,
                                   ContractionOpInterface op);
 
-/// That all `layouts` of the plan of `op` are nchw; an error at the op.
-LogicalResult checkNchw(ContractionOpInterface op, ArrayRef<Layout> layouts);
+/// That all `layouts` of the plan of `op` are among those that its family's
+/// kernels know; an error at the op.
+LogicalResult checkLayouts(ContractionOpInterface op, ArrayRef<Layout> layouts,
+                           ArrayRef<Layout> known);
 
 } // namespace mlir::disco
 

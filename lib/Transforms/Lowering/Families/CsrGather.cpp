@@ -15,8 +15,10 @@ using namespace mlir::disco;
 /// The kernels see [batch, channels, points...].
 static LogicalResult checkPlan(ContractionOpInterface op) {
   auto plan = op->getAttrOfType<PlanAttr>("plan");
-  return checkNchw(op, {plan.getInLayout(), plan.getOutLayout(),
-                        plan.getKernelInLayout(), plan.getKernelOutLayout()});
+  return checkLayouts(op,
+                      {plan.getInLayout(), plan.getOutLayout(),
+                       plan.getKernelInLayout(), plan.getKernelOutLayout()},
+                      Layout::nchw);
 }
 
 static SmallVector<Value> lower(OpBuilder &builder, ContractionOpInterface op) {

@@ -12,10 +12,11 @@
 using namespace mlir;
 using namespace mlir::disco;
 
-/// Operands are nchw, whatever the kernels read and write: they pack.
+/// The kernels pack what is nchw.
 static LogicalResult checkPlan(ContractionOpInterface op) {
   auto plan = op->getAttrOfType<PlanAttr>("plan");
-  return checkNchw(op, {plan.getInLayout(), plan.getOutLayout()});
+  return checkLayouts(op, {plan.getInLayout(), plan.getOutLayout()},
+                      {Layout::nchw, Layout::c8});
 }
 
 static SmallVector<Value> lower(OpBuilder &builder, ContractionOpInterface op) {
