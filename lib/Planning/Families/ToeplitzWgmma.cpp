@@ -306,11 +306,10 @@ static void addSchedules(const Problem &p, const Target &target, Schedule s,
   const bool sum = reducesOverK(p, s.order);
   setBestStages(p, s);
   schedules.push_back(s);
-  if (p.op == DISCO_OP_CONTRACT || p.op == DISCO_OP_CONTRACT_SUM) {
-    // The kernels write nchw themselves.
+  if (p.op == DISCO_OP_CONTRACT) {
+    // Features, which nothing carries in c8, the kernels transpose themselves.
     s.out_layout = DISCO_NCHW;
     schedules.push_back(s);
-    return;
   }
   if (p.op == DISCO_OP_CONV_WEIGHT_GRAD || !sum) {
     Schedule cached = s;
