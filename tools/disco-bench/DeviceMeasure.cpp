@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -49,15 +50,10 @@ struct Memory {
   void *data = nullptr;
   ~Memory() { cudaFree(data); }
   Status allocate(uint64_t bytes) {
+    cudaFree(data);
+    data = nullptr;
     return statusOf(cudaMalloc(&data, std::max<uint64_t>(bytes, 1)),
                     "allocating device memory");
-  }
-  Status upload(const Array &array) {
-    if (Status s = allocate(array.bytes.size()); !s || array.bytes.empty())
-      return s;
-    return statusOf(cudaMemcpy(data, array.bytes.data(), array.bytes.size(),
-                               cudaMemcpyHostToDevice),
-                    "copying to the device");
   }
 };
 
@@ -96,29 +92,107 @@ int currentClockMhz(int device) {
 
 static int64_t padTo8(int64_t n) { return (n + 7) / 8 * 8; }
 
-/// Room for fields [batch, channels, points] in c8: [batch, channels / 8,
-/// points, 8], all bytes 0.
-static Result<Array> makeC8(DType dtype, int64_t batch, int64_t channels,
-                            int64_t points) {
-  return Array::create(dtype, {batch, padTo8(channels), points});
+namespace {
+
+/// Fields [batch, channels, points] of the host, and the same of a device in
+/// nchw or c8: [batch, channels / 8, points, 8].
+class Fields {
+public:
+  Fields(Array &host, int64_t batch, int64_t channels, bool blocked)
+      : host(host), size(sizeOf(host.dtype)), channels(channels),
+        points(batch * channels > 0 ? host.numElements() / (batch * channels)
+                                    : 0),
+        blocked(blocked),
+        elements(blocked ? batch * padTo8(channels) * points
+                         : static_cast<int64_t>(host.bytes.size()) / size) {}
+
+  uint64_t bytes() const { return static_cast<uint64_t>(elements * size); }
+  /// By way of pinned memory.
+  Status upload(void *device) { return transfer(device, true); }
+  Status download(const void *device) {
+    return transfer(const_cast<void *>(device), false);
+  }
+
+private:
+  Status transfer(void *device, bool toDevice);
+  void move(unsigned char *part, int64_t first, int64_t count, bool toDevice);
+  void moveBlocked(unsigned char *part, int64_t e, bool toDevice);
+
+  Array &host;
+  int64_t size, channels, points;
+  bool blocked;
+  int64_t elements;
+};
+
+} // namespace
+
+/// Pinned memory for parts of tensors; null when there is none.
+static unsigned char *staging(int64_t bytes) {
+  static void *const memory = [bytes] {
+    void *pinned = nullptr;
+    return cudaMallocHost(&pinned, static_cast<size_t>(bytes)) == cudaSuccess
+               ? pinned
+               : nullptr;
+  }();
+  return static_cast<unsigned char *>(memory);
+}
+static constexpr int64_t stagingBytes = int64_t(64) << 20;
+
+Status Fields::transfer(void *device, bool toDevice) {
+  unsigned char *part = staging(stagingBytes);
+  if (!part)
+    return Error{"allocating pinned memory failed"};
+  const int64_t most = stagingBytes / size;
+  for (int64_t first = 0; first < elements; first += most) {
+    const int64_t count = std::min(most, elements - first);
+    auto *place = static_cast<unsigned char *>(device) + first * size;
+    if (toDevice)
+      move(part, first, count, true);
+    if (Status s = statusOf(
+            cudaMemcpy(toDevice ? place : part, toDevice ? part : place,
+                       static_cast<size_t>(count * size), cudaMemcpyDefault),
+            "copying between host and device");
+        !s)
+      return s;
+    if (!toDevice)
+      move(part, first, count, false);
+  }
+  return {};
 }
 
-/// Copies 16-bit fields between nchw and c8.
-static void repack(Array &nchw, Array &c8, int64_t channels, bool toC8) {
-  const int64_t fields = c8.shape[0] * channels, points = c8.shape[2];
-  auto *n = reinterpret_cast<uint16_t *>(nchw.bytes.data());
-  auto *b = reinterpret_cast<uint16_t *>(c8.bytes.data());
-  parallelFor(fields, 1, [&](int64_t field) {
-    const int64_t c = field % channels;
-    uint16_t *plane = n + field * points;
-    uint16_t *blocks =
-        b + (field / channels * padTo8(channels) + c / 8 * 8) * points + c % 8;
-    for (int64_t i = 0; i < points; ++i)
-      if (toC8)
-        blocks[8 * i] = plane[i];
-      else
-        plane[i] = blocks[8 * i];
+/// Elements `first` and so on of the device's tensor are in `part`.
+void Fields::move(unsigned char *part, int64_t first, int64_t count,
+                  bool toDevice) {
+  constexpr int64_t piece = 1 << 16;
+  parallelFor((count + piece - 1) / piece, 1, [&](int64_t i) {
+    const int64_t begin = i * piece, end = std::min(begin + piece, count);
+    if (!blocked) {
+      unsigned char *at = host.bytes.data() + (first + begin) * size;
+      std::memcpy(toDevice ? part + begin * size : at,
+                  toDevice ? at : part + begin * size, (end - begin) * size);
+      return;
+    }
+    for (int64_t e = begin; e < end; e += 8)
+      moveBlocked(part + e * size, first + e, toDevice);
   });
+}
+
+/// The 8 channels of a point from element `e` of c8 on, of 16 bits each. Those
+/// that do not exist are zeros on the device, and nowhere on the host.
+void Fields::moveBlocked(unsigned char *part, int64_t e, bool toDevice) {
+  const int64_t point = e / 8 % points, block = e / 8 / points;
+  const int64_t blocks = padTo8(channels) / 8, first = block % blocks * 8;
+  const int64_t field = block / blocks * channels + first;
+  auto *there = reinterpret_cast<uint16_t *>(part);
+  auto *here =
+      reinterpret_cast<uint16_t *>(host.bytes.data()) + field * points + point;
+  for (int64_t c = 0; c < 8; ++c)
+    if (first + c >= channels)
+      there[c] = toDevice ? 0 : there[c];
+    else if (toDevice)
+      there[c] = here[c * points];
+    else
+      here[c * points] = there[c];
 }
 
 static double elapsedMs(const Event &start, const Event &end) {
@@ -180,8 +254,35 @@ public:
   }
   ~Runner() { disco_device_destroy(prepared); }
 
-  Status run(DeviceMeasurement &result) {
-    if (Status s = prepare(result); !s)
+  /// Copies the operands to the device.
+  Status upload() {
+    if (Status s = statusOf(
+            cudaStreamCreateWithFlags(&stream.handle, cudaStreamNonBlocking),
+            "creating a stream");
+        !s)
+      return s;
+    context.stream = stream.handle;
+    Fields xFields = fieldsOf(operands.x);
+    if (Status s = x.allocate(xFields.bytes()); !s)
+      return s;
+    if (Status s = xFields.upload(x.data); !s)
+      return s;
+    for (const auto &[memory, array] :
+         {std::pair(&gy, &operands.gy), std::pair(&weight, &operands.weight)}) {
+      if (Status s = memory->allocate(array->bytes.size()); !s)
+        return s;
+      if (Status s = Fields(*array, 1, 1, false).upload(memory->data); !s)
+        return s;
+    }
+    for (Memory *memory : {&y, &again})
+      if (Status s = memory->allocate(fieldsOf(operands.y).bytes()); !s)
+        return s;
+    return flush.allocate(flushBytes);
+  }
+
+  Status run(const std::vector<disco_schedule_field> &fields,
+             DeviceMeasurement &result) {
+    if (Status s = prepare(fields, result); !s)
       return s;
     for (int i = 0; i < how.warmUps + how.repeats; ++i) {
       double ms = 0;
@@ -197,25 +298,13 @@ public:
   }
 
 private:
-  Status prepare(DeviceMeasurement &result) {
-    if (Status s = statusOf(
-            cudaStreamCreateWithFlags(&stream.handle, cudaStreamNonBlocking),
-            "creating a stream");
-        !s)
-      return s;
-    context.stream = stream.handle;
-    if (how.layout == DISCO_C8)
-      if (Status s = makeBlocked(); !s)
-        return s;
-    for (const auto &[memory, array] :
-         {std::pair(&x, &deviceX()), std::pair(&gy, &operands.gy),
-          std::pair(&weight, &operands.weight), std::pair(&y, &deviceY())})
-      if (Status s = memory->upload(*array); !s)
-        return s;
-    if (Status s = flush.allocate(flushBytes); !s)
-      return s;
+  Status prepare(const std::vector<disco_schedule_field> &fields,
+                 DeviceMeasurement &result) {
+    disco_device_destroy(prepared);
+    prepared = nullptr;
     call = makeCall(work, settings, operands);
-    call.schedule.num_fields = 0; // the family chooses
+    call.schedule.num_fields = static_cast<int32_t>(fields.size());
+    std::copy(fields.begin(), fields.end(), call.schedule.fields);
     call.schedule.in_layout = call.schedule.out_layout = how.layout;
     call.weight = nullptr; // given anew to each run
     const auto start = std::chrono::steady_clock::now();
@@ -228,9 +317,10 @@ private:
     if (disco_device_workspace_bytes(prepared, &call, &result.workspace) !=
         DISCO_OK)
       return Error{disco_last_error()};
+    if (result.workspace > workspaceBytes || !workspace.data)
+      if (Status s = workspace.allocate(result.workspace); !s)
+        return s;
     workspaceBytes = result.workspace;
-    if (Status s = workspace.allocate(workspaceBytes); !s)
-      return s;
     call.x = x.data;
     call.gy = gy.data;
     call.weight = weight.data;
@@ -238,23 +328,9 @@ private:
     return {};
   }
 
-  /// The fields of x and y in c8.
-  Status makeBlocked() {
-    const int64_t fields = settings.batch * work.xShape[1];
-    for (auto &[blocked, array] : {std::pair(&blockedX, &operands.x),
-                                   std::pair(&blockedY, &operands.y)}) {
-      Result<Array> made =
-          makeC8(settings.dtype, settings.batch, work.xShape[1],
-                 array->numElements() / fields);
-      if (!made)
-        return made.error();
-      *blocked = std::move(*made);
-    }
-    repack(operands.x, blockedX, work.xShape[1], true);
-    return {};
+  Fields fieldsOf(Array &array) const {
+    return {array, settings.batch, work.xShape[1], how.layout == DISCO_C8};
   }
-  Array &deviceX() { return how.layout == DISCO_C8 ? blockedX : operands.x; }
-  Array &deviceY() { return how.layout == DISCO_C8 ? blockedY : operands.y; }
 
   Status launch() {
     if (disco_device_run(prepared, &call, stream.handle, workspace.data,
@@ -295,30 +371,43 @@ private:
     return {};
   }
 
-  Status download(Array &to) {
-    return statusOf(cudaMemcpy(to.bytes.data(), y.data, to.bytes.size(),
-                               cudaMemcpyDeviceToHost),
-                    "copying from the device");
-  }
-
   /// The result of a run over NaN, and whether one more gives the same bits.
   Status checkBits() {
-    Result<Array> again = Array::create(settings.dtype, deviceY().shape);
-    if (!again)
-      return again.error();
-    for (Array *to : {&deviceY(), &*again}) {
-      cudaMemsetAsync(y.data, 0xff, to->bytes.size(), stream.handle);
+    Fields fields = fieldsOf(operands.y);
+    const uint64_t bytes = fields.bytes();
+    for (Memory *memory : {&again, &y}) {
+      call.y = memory->data;
+      cudaMemsetAsync(memory->data, 0xff, bytes, stream.handle);
       if (Status s = launch(); !s)
         return s;
       if (Status s = wait(); !s)
         return s;
-      if (Status s = download(*to); !s)
-        return s;
     }
-    if (again->bytes != deviceY().bytes)
-      return Error{"expected two runs to give the same bits, but they differ"};
-    if (how.layout == DISCO_C8)
-      repack(operands.y, blockedY, work.xShape[1], false);
+    if (Status s = compareBits(bytes); !s)
+      return s;
+    return fields.download(y.data);
+  }
+
+  /// Whether y and again are the same, read in parts.
+  Status compareBits(uint64_t bytes) {
+    constexpr uint64_t half = stagingBytes / 2;
+    unsigned char *part = staging(stagingBytes);
+    if (!part)
+      return Error{"allocating pinned memory failed"};
+    for (uint64_t done = 0; done < bytes; done += half) {
+      const uint64_t count = std::min(half, bytes - done);
+      for (const auto &[from, to] :
+           {std::pair(&y, part), std::pair(&again, part + half)})
+        if (Status s = statusOf(
+                cudaMemcpy(to, static_cast<unsigned char *>(from->data) + done,
+                           count, cudaMemcpyDefault),
+                "copying from the device");
+            !s)
+          return s;
+      if (std::memcmp(part, part + half, count) != 0)
+        return Error{
+            "expected two runs to give the same bits, but they differ"};
+    }
     return {};
   }
 
@@ -331,28 +420,23 @@ private:
   const DeviceMachine &machine;
   const DeviceSettings &how;
   Operands &operands;
-  Array blockedX, blockedY; ///< in c8
   disco_device_context context = {};
   disco_kernel_call call = {};
   disco_prepared *prepared = nullptr;
   uint64_t workspaceBytes = 0;
   Stream stream;
   Event start, end;
-  Memory x, gy, weight, y, workspace, flush;
+  Memory x, gy, weight, y, again, workspace, flush;
 };
 
 } // namespace
 
-Result<DeviceMeasurement>
+Status
 measureOnDevice(const std::string &family, const NamedLayer &layer,
                 const LayerPsi &psi, const Settings &settings,
-                const DeviceMachine &machine, const DeviceSettings &how) {
-  DeviceMeasurement result;
-  result.problem = layer.name;
-  result.family = family;
-  result.settings = settings;
-  result.work = makeWork(layer, psi, settings);
-  const Work &work = result.work;
+                const DeviceMachine &machine, const DeviceSettings &how,
+                const std::function<void(const DeviceMeasurement &)> &report) {
+  const Work work = makeWork(layer, psi, settings);
   Result<Operands> operands = makeOperands(work, settings.dtype);
   if (!operands)
     return operands.error();
@@ -363,16 +447,27 @@ measureOnDevice(const std::string &family, const NamedLayer &layer,
                  "or bf16, but got " +
                  std::string(nameOf(settings.direction)) + " in " +
                  std::string(nameOf(settings.dtype))};
-  result.layout = how.layout;
-  Runner runner(family, work, settings, machine, how, *operands);
-  if (Status s = runner.run(result); !s)
-    return s.error();
-  result.accuracy = checkResult(work, *operands, settings.dtype);
   const double rate =
       machine.fmaTflops * (settings.dtype == DType::f64 ? 0.5 : 1);
-  result.boundMs = std::max(work.bytes / machine.copyGbs / 1e6,
-                            (work.filterFlop + work.mixFlop) / rate / 1e9);
-  return result;
+  Runner runner(family, work, settings, machine, how, *operands);
+  if (Status s = runner.upload(); !s)
+    return s;
+  for (const auto &[name, fields] : how.schedules) {
+    DeviceMeasurement result;
+    result.problem = layer.name;
+    result.family = family;
+    result.settings = settings;
+    result.layout = how.layout;
+    result.fields = name;
+    result.work = work;
+    if (Status s = runner.run(fields, result); !s)
+      return Error{name + (name.empty() ? "" : ": ") + s.message()};
+    result.accuracy = checkResult(work, *operands, settings.dtype);
+    result.boundMs = std::max(work.bytes / machine.copyGbs / 1e6,
+                              (work.filterFlop + work.mixFlop) / rate / 1e9);
+    report(result);
+  }
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -411,7 +506,8 @@ std::string toJson(const DeviceMeasurement &m, const DeviceMachine &machine) {
   const double flop = m.work.filterFlop + m.work.mixFlop;
   return format(
       "{\"problem\": \"%s\", \"family\": \"%s\", \"direction\": \"%s\", "
-      "\"dtype\": \"%s\", \"layout\": \"%s\", \"batch\": %lld, "
+      "\"dtype\": \"%s\", \"layout\": \"%s\", \"fields\": \"%s\", "
+      "\"batch\": %lld, "
       "\"order\": \"%s\", \"median_ms\": %.4f, \"min_ms\": %.4f, \"max_ms\": "
       "%.4f, \"repeats\": %zu, "
       "\"sustained_ms\": %.4f, \"sustained_clock_mhz\": %d, \"prepare_ms\": "
@@ -422,7 +518,7 @@ std::string toJson(const DeviceMeasurement &m, const DeviceMachine &machine) {
       m.problem.c_str(), m.family.c_str(),
       std::string(nameOf(m.settings.direction)).c_str(),
       std::string(nameOf(m.settings.dtype)).c_str(),
-      m.layout == DISCO_C8 ? "c8" : "nchw",
+      m.layout == DISCO_C8 ? "c8" : "nchw", m.fields.c_str(),
       static_cast<long long>(m.settings.batch), orderOf(m), m.ms(),
       m.times.front(), m.times.back(), m.times.size(), m.sustainedMs,
       m.sustainedClockMhz, m.prepareMs, flop / 1e9, flop / m.ms() / 1e9,
@@ -444,7 +540,7 @@ std::string toTableLine(const DeviceMeasurement &m) {
   const Accuracy &a = m.accuracy;
   const double flop = m.work.filterFlop + m.work.mixFlop;
   return format("%-13s %-14s %-12s %-5s %3lld %-12s %9.4f %9.4f %9.4f %7.2f "
-                "%7.0f %9.4f %8.1f %9.2e %s",
+                "%7.0f %9.4f %8.1f %9.2e %s%s%s",
                 m.problem.c_str(), m.family.c_str(),
                 std::string(nameOf(m.settings.direction)).c_str(),
                 std::string(nameOf(m.settings.dtype)).c_str(),
@@ -452,7 +548,8 @@ std::string toTableLine(const DeviceMeasurement &m) {
                 m.times.front(), m.sustainedMs, flop / m.ms() / 1e9,
                 m.work.bytes / m.ms() / 1e6, m.boundMs,
                 static_cast<double>(m.workspace) / 1e6, a.error,
-                a.ok ? (a.isComplete ? "ok" : "ok (sample)") : "WRONG");
+                a.ok ? (a.isComplete ? "ok" : "ok (sample)") : "WRONG",
+                m.fields.empty() ? "" : " ", m.fields.c_str());
 }
 
 } // namespace disco::bench
