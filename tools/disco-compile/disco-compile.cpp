@@ -12,6 +12,7 @@
 
 #include "disco/InitAll.h"
 #include "disco/Support/AtomicFile.h"
+#include "disco/Transforms/CudaPipeline.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"

@@ -66,33 +66,10 @@ struct CpuPipelineOptions : public PassPipelineOptions<CpuPipelineOptions> {
 void buildCpuPipeline(OpPassManager &manager,
                       const CpuPipelineOptions &options);
 
-struct CudaPipelineOptions : public PassPipelineOptions<CudaPipelineOptions> {
-  Option<std::string> target{
-      *this, "target",
-      llvm::cl::desc("The chip, by name or architecture (disco-opt "
-                     "--list-targets)"),
-      llvm::cl::init("h200")};
-  Option<std::string> family{
-      *this, "family",
-      llvm::cl::desc(
-          "Run every operation by this kernel family, or fail naming "
-          "the rule that refuses it; empty: the fastest"),
-      llvm::cl::init("")};
-  Option<bool> fuse{
-      *this, "fuse",
-      llvm::cl::desc("Fuse einsums and epilogues into the operations first"),
-      llvm::cl::init(true)};
-};
-
-/// From disco operations on tensors to a straight line of kernel calls on
-/// tensors, which readSteps (disco/Transforms/Steps.h) makes an entry of.
-void buildCudaPipeline(OpPassManager &manager,
-                       const CudaPipelineOptions &options);
-
 /// Prints the kernel families and where the build found their parts.
 void printKernelFamilies(llvm::raw_ostream &os);
 
-/// Registers disco-cpu-pipeline and disco-cuda-pipeline.
+/// Registers disco-cpu-pipeline.
 void registerDiscoPipelines();
 
 } // namespace mlir::disco

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "disco/Transforms/CudaPipeline.h"
+
 #include "Pipelines.h"
 
 #include "mlir/Pass/PassRegistry.h"
