@@ -35,6 +35,8 @@ private:
   LogicalResult readCall(KernelCallOp call);
   LogicalResult readPsi(KernelCallOp call, Step &step);
   LogicalResult readOutput(bufferization::MaterializeInDestinationOp op);
+  LogicalResult checkBatch(KernelCallOp call, StringRef what, int32_t buffer,
+                           Value value, bool isBatched);
   FailureOr<int32_t> getBuffer(KernelCallOp call, StringRef what, Value value);
   int32_t addBuffer(Type type, ArrayRef<int64_t> dims, int32_t kind,
                     int32_t index);
@@ -128,6 +130,26 @@ void Reader::addResult(Step &step, int32_t operand, Value result,
       addBuffer(type.getElementType(), dims, DISCO_BUFFER_TEMPORARY, -1);
 }
 
+/// A reshape may not move elements between samples.
+LogicalResult Reader::checkBatch(KernelCallOp call, StringRef what,
+                                 int32_t buffer, Value value, bool isBatched) {
+  if (!isBatched)
+    return success();
+  auto type = cast<RankedTensorType>(value.getType());
+  ArrayRef<int64_t> dims = program.buffers[buffer].dims;
+  auto countSample = [](ArrayRef<int64_t> sizes) {
+    int64_t count = 1;
+    for (int64_t size : sizes.drop_front())
+      count = size < 0 ? -1 : count * size;
+    return count;
+  };
+  if (!dims.empty() && countSample(dims) == countSample(type.getShape()))
+    return success();
+  return call.emitOpError() << "expected the samples of " << what
+                            << " to be those of the tensor that it is a "
+                               "reshape of, but got others";
+}
+
 LogicalResult Reader::readCall(KernelCallOp call) {
   Step step;
   step.call = call.getCall();
@@ -136,17 +158,21 @@ LogicalResult Reader::readCall(KernelCallOp call) {
     int32_t operand;
     StringRef name;
     Value value;
+    bool isBatched;
   };
   for (const Operand &o :
-       {Operand{DISCO_OPERAND_X, "x", call.getX()},
-        Operand{DISCO_OPERAND_GY, "gy", call.getGy()},
-        Operand{DISCO_OPERAND_WEIGHT, "the weight", call.getWeight()},
-        Operand{DISCO_OPERAND_BIAS, "the bias", call.getBias()},
-        Operand{DISCO_OPERAND_RESIDUAL, "the residual", call.getResidual()}}) {
+       {Operand{DISCO_OPERAND_X, "x", call.getX(), true},
+        Operand{DISCO_OPERAND_GY, "gy", call.getGy(), true},
+        Operand{DISCO_OPERAND_WEIGHT, "the weight", call.getWeight(), false},
+        Operand{DISCO_OPERAND_BIAS, "the bias", call.getBias(), false},
+        Operand{DISCO_OPERAND_RESIDUAL, "the residual", call.getResidual(),
+                true}}) {
     if (!o.value)
       continue;
     FailureOr<int32_t> buffer = getBuffer(call, o.name, o.value);
     if (failed(buffer))
+      return failure();
+    if (failed(checkBatch(call, o.name, *buffer, o.value, o.isBatched)))
       return failure();
     step.operands[o.operand] = *buffer;
   }
@@ -213,7 +239,8 @@ LogicalResult Reader::readOp(Operation &op) {
   // Sizes, and what is looked at when a call reads it.
   bool isTensor = llvm::any_of(op.getResultTypes(), llvm::IsaPred<TensorType>);
   if (isa<func::ReturnOp, tensor::EmptyOp>(op) || (!isTensor && isPure(&op)) ||
-      (op.getNumResults() == 1 && readConstantBytes(op.getResult(0))))
+      (op.getNumResults() == 1 &&
+       (getConstant(op.getResult(0)) || readConstantBytes(op.getResult(0)))))
     return success();
   return op.emitOpError() << "expected operations of an entry for a GPU to be "
                              "filter contractions with their epilogues, until "

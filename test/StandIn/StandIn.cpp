@@ -1,0 +1,195 @@
+//===- StandIn.cpp - a CUDA library that computes on the host -------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Takes the place of libdisco_runtime_cuda in tests of what surrounds the
+// kernels: compiled steps, slots, prepared state and tools run on any machine.
+// Its device is named "stand-in" and is of architecture sm_90; its memory is
+// the host's; its kernels are those of cpu_gather, whatever family is asked
+// for. What prepare gets is copied, and memory is full of NaN when it is
+// allocated.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../lib/Runtime/Core/CudaLibrary.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+/// A call with its tables and constants.
+struct disco_prepared {
+  disco_kernel_call call = {};
+  std::vector<char> offsets, indices, values, weight, bias;
+};
+
+namespace {
+
+std::string &lastErrorText() {
+  static thread_local std::string text;
+  return text;
+}
+const char *lastError() { return lastErrorText().c_str(); }
+
+disco_status fail(disco_status status, const std::string &message) {
+  lastErrorText() = message;
+  return status;
+}
+/// What the host's runtime said.
+disco_status passOn(disco_status status) {
+  return status == DISCO_OK ? DISCO_OK : fail(status, disco_last_error());
+}
+
+int64_t sizeOf(int32_t dtype) {
+  constexpr int64_t sizes[] = {8, 4, 2, 2, 4, 8};
+  return sizes[dtype];
+}
+
+disco_status count(int32_t *result) {
+  *result = 1;
+  return DISCO_OK;
+}
+
+disco_status query(int32_t device, disco_device_properties *properties) {
+  if (device != 0)
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected the device to be in [0, 0], but got " +
+                    std::to_string(device));
+  std::snprintf(properties->name, sizeof properties->name, "stand-in");
+  properties->major = 9;
+  properties->minor = 0;
+  return DISCO_OK;
+}
+
+disco_status allocate(const disco_device_context *context, uint64_t bytes,
+                      void **memory) {
+  *memory = nullptr;
+  if (bytes == 0)
+    return DISCO_OK;
+  const uint64_t rounded = (bytes + 255) / 256 * 256;
+  *memory = context->allocate ? context->allocate(context->user, bytes, 256)
+                              : std::aligned_alloc(256, rounded);
+  if (!*memory)
+    return fail(DISCO_OUT_OF_MEMORY, "out of memory");
+  std::memset(*memory, 0xff, bytes);
+  return DISCO_OK;
+}
+
+void release(const disco_device_context *context, void *memory,
+             uint64_t bytes) {
+  if (context->release)
+    context->release(context->user, memory, bytes);
+  else
+    std::free(memory);
+}
+
+disco_status copy(const disco_device_context *, void *to, const void *from,
+                  uint64_t bytes) {
+  std::memcpy(to, from, bytes);
+  return DISCO_OK;
+}
+
+disco_status synchronize(const disco_device_context *) { return DISCO_OK; }
+
+disco_status checkMemory(const disco_device_context *, const char *what,
+                         const void *pointer, uint64_t bytes, uint64_t) {
+  return bytes == 0 || pointer ? DISCO_OK
+                               : fail(DISCO_INVALID_ARGUMENT,
+                                      std::string("expected ") + what +
+                                          " to be a pointer, but got null");
+}
+
+const char *family(int32_t index) {
+  constexpr const char *names[] = {"csr_gather", "toeplitz_wgmma"};
+  return index >= 0 && index < 2 ? names[index] : nullptr;
+}
+
+std::vector<char> copyOf(const void *data, int64_t bytes) {
+  const auto *begin = static_cast<const char *>(data);
+  return data ? std::vector<char>(begin, begin + bytes) : std::vector<char>();
+}
+
+disco_status prepare(const char *, const disco_device_context *,
+                     const disco_kernel_call *call, disco_prepared **prepared) {
+  auto *made = new disco_prepared;
+  made->call = *call;
+  const disco_kernel_psi &psi = call->psi;
+  const int64_t phases =
+      psi.nlon_out > psi.nlon_in ? psi.nlon_out / psi.nlon_in : 1;
+  const int64_t rows = psi.form == DISCO_FORM_ARCS ? psi.nlat_out * phases
+                       : psi.adjoint               ? psi.nlon_in
+                                                   : psi.nlon_out;
+  const int64_t taps =
+      psi.form <= DISCO_FORM_CSR ? psi.num_taps : rows * psi.degree;
+  const int64_t index = sizeOf(psi.index_dtype);
+  made->offsets = copyOf(psi.offsets, (rows + 1) * index);
+  made->indices =
+      copyOf(psi.indices,
+             (psi.form == DISCO_FORM_ARCS ? 4 * psi.num_arcs : taps) * index);
+  made->values =
+      copyOf(psi.values, psi.form == DISCO_FORM_ONEHOT
+                             ? taps * index
+                             : taps * psi.num_basis * sizeOf(psi.value_dtype));
+  if (call->op == DISCO_OP_CONV) {
+    const int64_t size = sizeOf(call->weight_dtype);
+    made->weight = copyOf(call->weight, call->out_channels *
+                                            (call->channels / call->groups) *
+                                            psi.num_basis * size);
+    made->bias = copyOf(call->bias, call->out_channels * size);
+  }
+  *prepared = made;
+  return DISCO_OK;
+}
+
+void destroy(disco_prepared *prepared) { delete prepared; }
+
+/// The call as the host's kernels take it.
+disco_kernel_call hostCall(const disco_prepared &prepared,
+                           const disco_kernel_call &call) {
+  disco_kernel_call host = call;
+  host.schedule.num_fields = 0;
+  host.psi.offsets = prepared.offsets.data();
+  host.psi.indices = prepared.indices.data();
+  host.psi.values = prepared.values.data();
+  if (!host.weight)
+    host.weight = prepared.weight.data();
+  if (!host.bias)
+    host.bias = prepared.bias.data();
+  return host;
+}
+
+disco_status workspaceBytes(const disco_prepared *prepared,
+                            const disco_kernel_call *call, uint64_t *bytes) {
+  const disco_kernel_call host = hostCall(*prepared, *call);
+  return passOn(disco_cpu_gather_workspace_bytes(&host, bytes));
+}
+
+disco_status run(const disco_prepared *prepared, const disco_kernel_call *call,
+                 void *, void *workspace, uint64_t bytes) {
+  const disco_kernel_call host = hostCall(*prepared, *call);
+  return passOn(disco_cpu_gather_run(&host, workspace, bytes));
+}
+
+} // namespace
+
+extern "C" DISCO_API const disco_cuda_library disco_cuda_library_root;
+const disco_cuda_library disco_cuda_library_root = {sizeof(disco_cuda_library),
+                                                    lastError,
+                                                    count,
+                                                    query,
+                                                    allocate,
+                                                    release,
+                                                    copy,
+                                                    synchronize,
+                                                    checkMemory,
+                                                    family,
+                                                    prepare,
+                                                    destroy,
+                                                    workspaceBytes,
+                                                    run};
