@@ -29,6 +29,10 @@ struct disco_prepared {
   std::vector<char> offsets, indices, values, weight, bias;
 };
 
+struct disco_prepared_repack {
+  disco_repack repack;
+};
+
 namespace {
 
 std::string &lastErrorText() {
@@ -176,6 +180,49 @@ disco_status run(const disco_prepared *prepared, const disco_kernel_call *call,
   return passOn(disco_cpu_gather_run(&host, workspace, bytes));
 }
 
+/// Where channel c of point p of a sample is.
+int64_t placeOf(const disco_repack &r, int32_t layout, int64_t c, int64_t p) {
+  switch (layout) {
+  case DISCO_NCHW:
+    return c * r.points + p;
+  case DISCO_NHWC:
+    return p * r.channels + c;
+  default:
+    return (c / 8 * r.points + p) * 8 + c % 8;
+  }
+}
+
+int64_t sampleOf(const disco_repack &r, int32_t layout) {
+  return (layout == DISCO_C8 ? (r.channels + 7) / 8 * 8 : r.channels) *
+         r.points;
+}
+
+disco_status prepareRepack(const disco_device_context *,
+                           const disco_repack *repack,
+                           disco_prepared_repack **prepared) {
+  *prepared = new disco_prepared_repack{*repack};
+  return DISCO_OK;
+}
+
+void destroyRepack(disco_prepared_repack *prepared) { delete prepared; }
+
+disco_status runRepack(const disco_prepared_repack *prepared, int64_t batch,
+                       const void *from, void *to, void *) {
+  const disco_repack &r = prepared->repack;
+  const int64_t size = r.element_bytes;
+  const int64_t in = sampleOf(r, r.from_layout), out = sampleOf(r, r.to_layout);
+  std::memset(to, 0, batch * out * size);
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t c = 0; c < r.channels; ++c)
+      for (int64_t p = 0; p < r.points; ++p)
+        std::memcpy(static_cast<char *>(to) +
+                        (b * out + placeOf(r, r.to_layout, c, p)) * size,
+                    static_cast<const char *>(from) +
+                        (b * in + placeOf(r, r.from_layout, c, p)) * size,
+                    size);
+  return DISCO_OK;
+}
+
 } // namespace
 
 extern "C" DISCO_API const disco_cuda_library disco_cuda_library_root;
@@ -192,4 +239,7 @@ const disco_cuda_library disco_cuda_library_root = {sizeof(disco_cuda_library),
                                                     prepare,
                                                     destroy,
                                                     workspaceBytes,
-                                                    run};
+                                                    run,
+                                                    prepareRepack,
+                                                    destroyRepack,
+                                                    runRepack};

@@ -258,18 +258,26 @@ Constant *TableEmitter::buffer(const mlir::disco::StepBuffer &buffer) {
 }
 
 Constant *TableEmitter::step(const mlir::disco::Step &step) {
-  disco_kernel_call call = step.call.getCall();
+  auto data = [&](const auto &value) {
+    return bytes(
+        ArrayRef<char>(reinterpret_cast<const char *>(&value), sizeof value),
+        Align(alignof(int64_t)));
+  };
+  Constant *null = ConstantPointerNull::get(pointer);
+  Constant *family = null, *call = null, *repack = null;
+  if (step.call) {
+    family = text(step.call.getPlan().getFamily());
+    call = data(step.call.getCall());
+  } else {
+    repack = data(step.repack);
+  }
   SmallVector<Constant *> operands;
   for (int32_t operand : step.operands)
     operands.push_back(number32(operand));
-  Constant *table =
-      ConstantArray::get(ArrayType::get(i32, operands.size()), operands);
   return ConstantStruct::getAnon(
-      {number32(DISCO_STEP_KERNEL), number32(0),
-       text(step.call.getPlan().getFamily()),
-       bytes(ArrayRef<char>(reinterpret_cast<const char *>(&call), sizeof call),
-             Align::Of<disco_kernel_call>()),
-       table});
+      {number32(step.call ? DISCO_STEP_KERNEL : DISCO_STEP_REPACK), number32(0),
+       family, call, repack,
+       ConstantArray::get(ArrayType::get(i32, operands.size()), operands)});
 }
 
 Constant *TableEmitter::entry(const EntryInfo &info) {

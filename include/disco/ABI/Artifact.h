@@ -50,17 +50,18 @@
  * are any that disco_tensor allows. The workspace is a descriptor of rank 1 and
  * type i8.
  *
- * On a GPU ("cuda:sm_90a") an entry is data: calls of the runtime's kernels,
- * one after the other, on numbered buffers. It has no functions.
+ * On a GPU ("cuda:sm_90a") an entry is data: calls of the runtime's kernels and
+ * changes of layout, one after the other, on numbered buffers. It has no
+ * functions.
  *
  *   disco_abi_step [num_steps]               disco_abi_buffer [num_buffers]
  *    0 kind         i32                       0 dtype i32
  *    4 reserved     i32                       4 rank  i32
  *    8 family       char *                    8 dims  i64 *   (null if rank 0)
  *   16 call         disco_kernel_call *      16 kind  i32
- *   24 operands     i32 [10] ------------->  20 index i32
- *   (64 bytes)                               24 data  void *
- *                                            (32 bytes)
+ *   24 repack       disco_repack *           20 index i32
+ *   32 operands     i32 [10] ------------->  24 data  void *
+ *   (72 bytes)                               (32 bytes)
  *
  *   input i, output i: a tensor of the call
  *   constant: `data` in the artifact, which prepare brings to the device
@@ -78,7 +79,7 @@
 #ifndef DISCO_ABI_ARTIFACT_H
 #define DISCO_ABI_ARTIFACT_H
 
-#include "disco/ABI/Kernel.h"
+#include "disco/ABI/DeviceKernel.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -115,7 +116,7 @@ typedef struct disco_abi_buffer {
 } disco_abi_buffer;
 
 /** What a step does. */
-enum { DISCO_STEP_KERNEL = 0 };
+enum { DISCO_STEP_KERNEL = 0, DISCO_STEP_REPACK = 1 };
 
 /** The operands of disco_kernel_call, as positions in a step's `operands`. The
  * bins of a onehot psi are its values. */
@@ -136,9 +137,11 @@ enum {
 typedef struct disco_abi_step {
   int32_t kind;       /**< DISCO_STEP_* */
   int32_t reserved;   /**< 0 */
-  const char *family; /**< of kernels: "csr_gather" */
-  /** All but the batch, which is dimension 0 of x, and the pointers. */
+  const char *family; /**< of kernels: "csr_gather"; else null */
+  /** All but the batch, which is dimension 0 of x, and the pointers; null for a
+   * repack. */
   const disco_kernel_call *call;
+  const disco_repack *repack; /**< of x to y; null for a kernel */
   /** Buffers, or -1. Those of psi are constants. */
   int32_t operands[DISCO_NUM_OPERANDS];
 } disco_abi_step;

@@ -33,9 +33,10 @@ struct StepBuffer {
   std::vector<char> data;      // of a constant
 };
 
-/// disco_abi_step.
+/// disco_abi_step: a call, or a repack.
 struct Step {
-  KernelCallAttr call;
+  KernelCallAttr call; // null for a repack
+  disco_repack repack = {};
   std::array<int32_t, DISCO_NUM_OPERANDS> operands; // buffers, or -1
 };
 

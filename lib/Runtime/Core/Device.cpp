@@ -249,7 +249,7 @@ disco_status disco_device_run(const disco_prepared *prepared,
 //===----------------------------------------------------------------------===//
 
 /// Fails unless all that can be checked without a device is right.
-static disco_status checkRepack(const disco_repack *repack) {
+disco_status disco::runtime::checkRepack(const disco_repack *repack) {
   if (!repack)
     return failNull("repack");
   const disco_repack &r = *repack;

@@ -120,6 +120,9 @@ bool isDeviceTarget(const char *target);
 disco_status checkTarget(const disco_context &context,
                          const disco_artifact &artifact);
 
+/// Fails unless the numbers of a repack are right.
+disco_status checkRepack(const disco_repack *repack);
+
 /// Fails unless `bytes` bytes at `pointer` are memory of the context's GPU, as
 /// far as that is known. `what` is for the message.
 disco_status checkDeviceMemory(const disco_device_context &context,

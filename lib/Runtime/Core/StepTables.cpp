@@ -52,6 +52,8 @@ private:
   disco_status dims(int32_t index);
   disco_status place(int32_t index);
   disco_status step(int32_t index);
+  disco_status readCall(int32_t index, Operands &operands);
+  disco_status readRepack(int32_t index, Operands &operands);
   disco_status operand(int32_t step, int32_t position, const Operand &expected);
   disco_status sizes(int32_t step, const Operand &expected,
                      const disco_abi_buffer &buffer);
@@ -281,13 +283,10 @@ disco_status StepChecker::follow(int32_t step, const Operands &operands) {
   return DISCO_OK;
 }
 
-disco_status StepChecker::step(int32_t index) {
+/// What a kernel's call says of its operands.
+disco_status StepChecker::readCall(int32_t index, Operands &operands) {
   const disco_abi_step &step = entry.steps[index];
   const Text where("step %d of entry '%s'", index, entry.name);
-  if (disco_status s =
-          check.range(Text("a kind of %s", where.text).text, DISCO_STEP_KERNEL,
-                      DISCO_STEP_KERNEL, step.kind))
-    return s;
   if (disco_status s =
           check.present(Text("a family of %s", where.text).text, step.family))
     return s;
@@ -306,7 +305,45 @@ disco_status StepChecker::step(int32_t index) {
     if (disco_status s = check.range(Text("a layout of %s", where.text).text, 0,
                                      DISCO_NUM_LAYOUTS - 1, layout))
       return s;
-  const Operands operands = operandsOf(call);
+  operands = operandsOf(call);
+  return DISCO_OK;
+}
+
+/// The same of a repack, whose elements are those of x.
+disco_status StepChecker::readRepack(int32_t index, Operands &operands) {
+  const disco_abi_step &step = entry.steps[index];
+  const Text where("a repack of step %d of entry '%s'", index, entry.name);
+  if (disco_status s = check.present(where.text, step.repack))
+    return s;
+  if (checkRepack(step.repack) != DISCO_OK) {
+    const std::string reason = disco_last_error();
+    return fail(index, "to have a well-formed repack: " + reason);
+  }
+  const int32_t x = step.operands[DISCO_OPERAND_X];
+  if (x < 0 || x >= entry.num_buffers) { // operand() says so
+    operands = operandsOf(*step.repack, DISCO_F32);
+    return DISCO_OK;
+  }
+  const disco_dtype dtype = entry.buffers[x].dtype;
+  operands = operandsOf(*step.repack, dtype);
+  if (sizeOfDType(dtype) != step.repack->element_bytes)
+    return fail(index, "to have x of elements of " +
+                           std::to_string(step.repack->element_bytes) +
+                           " bytes, but got " + DTypeName(dtype).text);
+  return DISCO_OK;
+}
+
+disco_status StepChecker::step(int32_t index) {
+  const disco_abi_step &step = entry.steps[index];
+  if (disco_status s = check.range(
+          Text("a kind of step %d of entry '%s'", index, entry.name).text,
+          DISCO_STEP_KERNEL, DISCO_STEP_REPACK, step.kind))
+    return s;
+  Operands operands;
+  if (disco_status s = step.kind == DISCO_STEP_REPACK
+                           ? readRepack(index, operands)
+                           : readCall(index, operands))
+    return s;
   for (int32_t i = 0; i < DISCO_NUM_OPERANDS; ++i)
     if (disco_status s = operand(index, i, operands[i]))
       return s;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace disco::runtime {
 
@@ -50,7 +51,8 @@ static void addTables(const disco_kernel_psi &psi, Operands &operands) {
   offsets.isTable = indices.isTable = values.isTable = true;
 }
 
-Operands operandsOf(const disco_kernel_call &call) {
+/// None of which is used.
+static Operands noOperands() {
   Operands operands = {{{"x"},
                         {"gy"},
                         {"psi's offsets"},
@@ -61,6 +63,31 @@ Operands operandsOf(const disco_kernel_call &call) {
                         {"residual"},
                         {"y"},
                         {"grad_bias"}}};
+  operands[DISCO_OPERAND_Y].isWritten = true;
+  operands[DISCO_OPERAND_GRAD_BIAS].isWritten = true;
+  return operands;
+}
+
+/// Channels with those that fill up the last block of c8.
+static int64_t storedChannels(int64_t channels, int32_t layout) {
+  return layout == DISCO_C8 ? (channels + 7) / 8 * 8 : channels;
+}
+
+Operands operandsOf(const disco_repack &repack, disco_dtype dtype) {
+  Operands operands = noOperands();
+  for (const auto &[index, layout] :
+       {std::pair(DISCO_OPERAND_X, repack.from_layout),
+        std::pair(DISCO_OPERAND_Y, repack.to_layout)}) {
+    Operand &operand = operands[index];
+    operand.isUsed = operand.isBatched = true;
+    operand.dtype = dtype;
+    operand.count = storedChannels(repack.channels, layout) * repack.points;
+  }
+  return operands;
+}
+
+Operands operandsOf(const disco_kernel_call &call) {
+  Operands operands = noOperands();
   const disco_kernel_psi &psi = call.psi;
   const int64_t in = psi.nlat_in * psi.nlon_in;
   const int64_t out = psi.nlat_out * psi.nlon_out;
@@ -69,9 +96,6 @@ Operands operandsOf(const disco_kernel_call &call) {
   const bool isGradient = call.op == DISCO_OP_CONV_WEIGHT_GRAD;
   // With the weight first, a weight gradient's psi goes from gy to x.
   const bool reversed = isGradient && call.schedule.order == DISCO_WEIGHT_FIRST;
-  const auto stored = [&](int32_t layout) {
-    return layout == DISCO_C8 ? (C + 7) / 8 * 8 : C; // whole blocks of channels
-  };
   const auto use = [&](int32_t index, bool isUsed, bool isBatched,
                        disco_dtype dtype, int64_t count) {
     Operand &operand = operands[index];
@@ -82,7 +106,7 @@ Operands operandsOf(const disco_kernel_call &call) {
   };
   const int64_t weights = isConv || isGradient ? O * (C / call.groups) * K : 0;
   use(DISCO_OPERAND_X, true, true, call.dtype,
-      (reversed ? out : in) * stored(call.schedule.in_layout) *
+      (reversed ? out : in) * storedChannels(C, call.schedule.in_layout) *
           (call.op == DISCO_OP_CONTRACT_SUM ? K : 1));
   use(DISCO_OPERAND_GY, isGradient, true, call.dtype,
       (reversed ? in : out) * O);
@@ -94,12 +118,10 @@ Operands operandsOf(const disco_kernel_call &call) {
       isGradient ? call.weight_dtype : call.dtype,
       isGradient ? weights
       : isConv   ? out * O
-                 : out * stored(call.schedule.out_layout) *
+                 : out * storedChannels(C, call.schedule.out_layout) *
                        (call.op == DISCO_OP_CONTRACT ? K : 1));
   use(DISCO_OPERAND_GRAD_BIAS, isGradient && call.has_bias, false,
       call.weight_dtype, O);
-  operands[DISCO_OPERAND_Y].isWritten = true;
-  operands[DISCO_OPERAND_GRAD_BIAS].isWritten = true;
   addTables(psi, operands);
   return operands;
 }
@@ -113,7 +135,8 @@ static disco_status failStep(disco_status status, const disco_abi_entry &entry,
                              int32_t index) {
   const std::string reason = disco_last_error();
   return fail(status, "entry '%s', step %d (%s): %s", entry.name, index,
-              entry.steps[index].family, reason.c_str());
+              entry.steps[index].family ? entry.steps[index].family : "repack",
+              reason.c_str());
 }
 
 static bool isConstant(const disco_abi_buffer &buffer) {
@@ -145,6 +168,11 @@ static bool isPacked(int32_t operand) {
 disco_status PreparedEntry::prepareStep(const disco_abi_entry &entry,
                                         int32_t index) {
   const disco_abi_step &step = entry.steps[index];
+  if (step.kind == DISCO_STEP_REPACK) {
+    const disco_status s = disco_device_prepare_repack(&device, step.repack,
+                                                       &kernels[index].repack);
+    return s == DISCO_OK ? DISCO_OK : failStep(s, entry, index);
+  }
   disco_kernel_call call = *step.call;
   call.psi.offsets = hostOf(entry, step, DISCO_OPERAND_OFFSETS);
   call.psi.indices = hostOf(entry, step, DISCO_OPERAND_INDICES);
@@ -155,7 +183,7 @@ disco_status PreparedEntry::prepareStep(const disco_abi_entry &entry,
   if (disco_status s =
           disco_device_prepare(step.family, &device, &call, &prepared))
     return failStep(s, entry, index);
-  kernels[index] = prepared;
+  kernels[index].call = prepared;
   return DISCO_OK;
 }
 
@@ -199,8 +227,10 @@ disco_status PreparedEntry::prepare(const disco_abi_entry &entry) {
 
 void PreparedEntry::release() {
   const std::lock_guard<std::mutex> lock(mutex);
-  for (disco_prepared *kernel : kernels)
-    disco_device_destroy(kernel);
+  for (const Kernel &kernel : kernels) {
+    disco_device_destroy(kernel.call);
+    disco_device_destroy_repack(kernel.repack);
+  }
   kernels.clear();
   for (const Constant &constant : constants)
     disco_device_release(&device, constant.memory, constant.bytes);
@@ -257,13 +287,17 @@ static disco_status failTooLarge(const disco_abi_entry &entry) {
               entry.name);
 }
 
+static int64_t batchOf(const disco_abi_entry &entry, int32_t index,
+                       const StepTensors &tensors) {
+  return resolve(tensors,
+                 bufferOf(entry, entry.steps[index], DISCO_OPERAND_X)->dims[0]);
+}
+
 /// The call of a step with its batch.
 static disco_kernel_call callOf(const disco_abi_entry &entry, int32_t index,
                                 const StepTensors &tensors) {
-  const disco_abi_step &step = entry.steps[index];
-  disco_kernel_call call = *step.call;
-  call.batch =
-      resolve(tensors, bufferOf(entry, step, DISCO_OPERAND_X)->dims[0]);
+  disco_kernel_call call = *entry.steps[index].call;
+  call.batch = batchOf(entry, index, tensors);
   return call;
 }
 
@@ -290,10 +324,12 @@ disco_status PreparedEntry::layOut(const disco_abi_entry &entry,
   layout.kernels = end;
   uint64_t largest = 0;
   for (int32_t i = 0; i < entry.num_steps; ++i) {
+    if (!kernels[i].call) // a repack needs none
+      continue;
     const disco_kernel_call call = callOf(entry, i, tensors);
     uint64_t bytes = 0;
     if (disco_status s =
-            disco_device_workspace_bytes(kernels[i], &call, &bytes))
+            disco_device_workspace_bytes(kernels[i].call, &call, &bytes))
       return failStep(s, entry, i);
     largest = std::max(largest, bytes);
   }
@@ -311,6 +347,26 @@ disco_status PreparedEntry::workspaceBytes(const disco_abi_entry &entry,
     return s;
   bytes = layout.bytes;
   return DISCO_OK;
+}
+
+disco_status PreparedEntry::launch(const disco_abi_entry &entry, int32_t index,
+                                   const StepTensors &tensors,
+                                   void *const (&operands)[DISCO_NUM_OPERANDS],
+                                   void *workspace, uint64_t bytes) const {
+  if (kernels[index].repack)
+    return disco_device_run_repack(
+        kernels[index].repack, batchOf(entry, index, tensors),
+        operands[DISCO_OPERAND_X], operands[DISCO_OPERAND_Y], device.stream);
+  disco_kernel_call call = callOf(entry, index, tensors);
+  call.x = operands[DISCO_OPERAND_X];
+  call.gy = operands[DISCO_OPERAND_GY];
+  call.weight = operands[DISCO_OPERAND_WEIGHT];
+  call.bias = operands[DISCO_OPERAND_BIAS];
+  call.residual = operands[DISCO_OPERAND_RESIDUAL];
+  call.y = operands[DISCO_OPERAND_Y];
+  call.grad_bias = operands[DISCO_OPERAND_GRAD_BIAS];
+  return disco_device_run(kernels[index].call, &call, device.stream, workspace,
+                          bytes);
 }
 
 disco_status PreparedEntry::run(const disco_abi_entry &entry,
@@ -337,18 +393,12 @@ disco_status PreparedEntry::run(const disco_abi_entry &entry,
     }
   };
   for (int32_t i = 0; i < entry.num_steps; ++i) {
-    const disco_abi_step &step = entry.steps[i];
-    disco_kernel_call call = callOf(entry, i, tensors);
-    call.x = at(step, DISCO_OPERAND_X);
-    call.gy = at(step, DISCO_OPERAND_GY);
-    call.weight = at(step, DISCO_OPERAND_WEIGHT);
-    call.bias = at(step, DISCO_OPERAND_BIAS);
-    call.residual = at(step, DISCO_OPERAND_RESIDUAL);
-    call.y = at(step, DISCO_OPERAND_Y);
-    call.grad_bias = at(step, DISCO_OPERAND_GRAD_BIAS);
-    if (disco_status s = disco_device_run(
-            kernels[i], &call, device.stream,
-            base ? base + layout.kernels : nullptr, bytes - layout.kernels))
+    void *operands[DISCO_NUM_OPERANDS];
+    for (int32_t operand = 0; operand < DISCO_NUM_OPERANDS; ++operand)
+      operands[operand] = at(entry.steps[i], operand);
+    if (disco_status s = launch(entry, i, tensors, operands,
+                                base ? base + layout.kernels : nullptr,
+                                bytes - layout.kernels))
       return failStep(s, entry, i);
   }
   return DISCO_OK;

@@ -33,8 +33,9 @@ struct Operand {
   int64_t count = 0;
 };
 using Operands = std::array<Operand, DISCO_NUM_OPERANDS>;
-/// The numbers of the call have been checked.
+/// The numbers have been checked; a repack's elements are of `dtype`.
 Operands operandsOf(const disco_kernel_call &call);
+Operands operandsOf(const disco_repack &repack, disco_dtype dtype);
 
 /// A size that an input gave a name (a dimension below -1 in the types).
 struct NamedSize {
@@ -75,10 +76,20 @@ private:
                       Layout &layout) const;
   disco_status prepareStep(const disco_abi_entry &entry, int32_t index);
   disco_status uploadConstants(const disco_abi_entry &entry);
+  /// Launches a step whose operands are at these addresses.
+  disco_status launch(const disco_abi_entry &entry, int32_t index,
+                      const StepTensors &tensors,
+                      void *const (&operands)[DISCO_NUM_OPERANDS],
+                      void *workspace, uint64_t bytes) const;
 
   const disco_device_context device;
-  std::mutex mutex;                      // of release
-  std::vector<disco_prepared *> kernels; // by step
+  std::mutex mutex; // of release
+  /// One of them, by step.
+  struct Kernel {
+    disco_prepared *call = nullptr;
+    disco_prepared_repack *repack = nullptr;
+  };
+  std::vector<Kernel> kernels;
   struct Constant {
     void *memory = nullptr;
     uint64_t bytes = 0;

@@ -53,10 +53,20 @@ void mlir::disco::printSteps(llvm::raw_ostream &os, StringRef name,
     os << "\n";
   }
   for (auto [index, step] : llvm::enumerate(program.steps)) {
-    KernelCallAttr call = step.call;
-    os << "  step " << index << ": " << call.getPlan().getFamily() << " "
-       << stringifyKernelKind(call.getKind());
+    os << "  step " << index << ": ";
+    if (KernelCallAttr call = step.call) {
+      os << call.getPlan().getFamily() << " "
+         << stringifyKernelKind(call.getKind());
+      printOperands(os, step);
+      os << "\n    " << call << "\n";
+      continue;
+    }
+    auto name = [](int32_t layout) {
+      return stringifyLayout(static_cast<Layout>(layout));
+    };
+    os << "repack " << name(step.repack.from_layout) << " -> "
+       << name(step.repack.to_layout);
     printOperands(os, step);
-    os << "\n    " << call << "\n";
+    os << "\n";
   }
 }

@@ -13,6 +13,7 @@
 #include "disco/Transforms/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -33,6 +34,7 @@ public:
 private:
   LogicalResult readOp(Operation &op);
   LogicalResult readCall(KernelCallOp call);
+  LogicalResult readRepack(Operation &op);
   LogicalResult readPsi(KernelCallOp call, Step &step);
   LogicalResult readOutput(bufferization::MaterializeInDestinationOp op);
   LogicalResult checkBatch(KernelCallOp call, StringRef what, int32_t buffer,
@@ -190,6 +192,104 @@ LogicalResult Reader::readCall(KernelCallOp call) {
   return success();
 }
 
+/// The layouts that an op of disco-assign-layout changes x from and to, and the
+/// type in nchw; nothing for another op.
+static std::optional<std::tuple<Layout, Layout, RankedTensorType>>
+matchRepack(Operation &op) {
+  int64_t rank = 0;
+  // How c8 tiles nchw or nhwc; see LayoutOps.cpp.
+  auto getOther = [&](ArrayRef<int64_t> positions, ArrayRef<int64_t> tiles,
+                      ArrayRef<int64_t> order) -> std::optional<Layout> {
+    if (tiles != ArrayRef<int64_t>{8})
+      return std::nullopt;
+    if (positions == ArrayRef<int64_t>{1} && order.empty())
+      return Layout::nchw;
+    SmallVector<int64_t> wanted{0, rank - 1};
+    for (int64_t i = 1; i < rank - 1; ++i)
+      wanted.push_back(i);
+    return positions == ArrayRef<int64_t>{rank - 1} && order == ArrayRef(wanted)
+               ? std::optional(Layout::nhwc)
+               : std::nullopt;
+  };
+  auto toNchw = [](RankedTensorType type, Layout layout) {
+    SmallVector<int64_t> shape(type.getShape());
+    if (layout == Layout::nhwc)
+      std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
+    return RankedTensorType::get(shape, type.getElementType());
+  };
+  if (auto pack = dyn_cast<linalg::PackOp>(op)) {
+    auto type = cast<RankedTensorType>(pack.getSource().getType());
+    rank = type.getRank();
+    std::optional<Layout> other =
+        getOther(pack.getInnerDimsPos(), pack.getStaticInnerTiles(),
+                 pack.getOuterDimsPerm());
+    Attribute padding =
+        pack.getPaddingValue() ? getConstant(pack.getPaddingValue()) : nullptr;
+    auto value = dyn_cast_or_null<FloatAttr>(padding);
+    bool isZero =
+        !pack.getPaddingValue() || (value && value.getValue().isZero());
+    if (!other || !isZero)
+      return std::nullopt;
+    return std::tuple(*other, Layout::c8, toNchw(type, *other));
+  }
+  if (auto unpack = dyn_cast<linalg::UnPackOp>(op)) {
+    auto type = cast<RankedTensorType>(unpack.getDest().getType());
+    rank = type.getRank();
+    std::optional<Layout> other =
+        getOther(unpack.getInnerDimsPos(), unpack.getStaticInnerTiles(),
+                 unpack.getOuterDimsPerm());
+    if (!other)
+      return std::nullopt;
+    return std::tuple(Layout::c8, *other, toNchw(type, *other));
+  }
+  auto transpose = dyn_cast<linalg::TransposeOp>(op);
+  if (!transpose)
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(transpose.getInput().getType());
+  rank = type.getRank();
+  SmallVector<int64_t> order{0};
+  for (int64_t i = 2; i < rank; ++i)
+    order.push_back(i);
+  order.push_back(1);
+  if (rank < 3)
+    return std::nullopt;
+  if (transpose.getPermutation() == ArrayRef(order))
+    return std::tuple(Layout::nchw, Layout::nhwc, type);
+  order.assign({0, rank - 1});
+  for (int64_t i = 1; i < rank - 1; ++i)
+    order.push_back(i);
+  if (transpose.getPermutation() == ArrayRef(order))
+    return std::tuple(Layout::nhwc, Layout::nchw, toNchw(type, Layout::nhwc));
+  return std::nullopt;
+}
+
+LogicalResult Reader::readRepack(Operation &op) {
+  auto [from, to, type] = *matchRepack(op);
+  auto x = buffers.find(op.getOperand(0));
+  if (x == buffers.end())
+    return op.emitOpError()
+           << "expected a tensor that changes its layout to be "
+              "an argument or the result of a kernel, but got "
+              "another";
+  Step step;
+  step.operands.fill(-1);
+  step.operands[DISCO_OPERAND_X] = x->second;
+  int64_t points = 1;
+  for (int64_t size : type.getShape().drop_front(2))
+    points *= size;
+  step.repack = {sizeof(disco_repack),
+                 static_cast<int32_t>(from),
+                 static_cast<int32_t>(to),
+                 static_cast<int32_t>(type.getElementTypeBitWidth() / 8),
+                 0,
+                 type.getDimSize(1),
+                 points};
+  addResult(step, DISCO_OPERAND_Y, op.getResult(0),
+            program.buffers[x->second].dims.front());
+  program.steps.push_back(std::move(step));
+  return success();
+}
+
 LogicalResult Reader::readOutput(bufferization::MaterializeInDestinationOp op) {
   unsigned output = getArgument(op.getDest()).getArgNumber() - numInputs;
   auto found = buffers.find(op.getSource());
@@ -236,6 +336,8 @@ LogicalResult Reader::readOp(Operation &op) {
       buffers[op.getResult(0)] = found->second;
     return success();
   }
+  if (matchRepack(op) && !readConstantBytes(op.getResult(0)))
+    return readRepack(op);
   // Sizes, and what is looked at when a call reads it.
   bool isTensor = llvm::any_of(op.getResultTypes(), llvm::IsaPred<TensorType>);
   if (isa<func::ReturnOp, tensor::EmptyOp>(op) || (!isTensor && isPure(&op)) ||

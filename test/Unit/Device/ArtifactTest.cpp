@@ -225,6 +225,21 @@ TEST_F(Steps, EntriesHaveTheirOwnConstants) {
   EXPECT_EQ(result(), chain(values));
 }
 
+TEST_F(Steps, ChangesOfLayoutAndBackChangeNothing) {
+  find("repack");
+  ASSERT_EQ(prepare(), DISCO_OK) << disco_last_error();
+  makeWorkspace();
+  clear();
+  const disco_tensor in = input(), out = tensor(y.data, 3, xShape);
+  ASSERT_EQ(
+      disco_run(context, entry, &in, 1, &out, 1, workspace, workspaceBytes),
+      DISCO_OK)
+      << disco_last_error();
+  std::vector<float> host = result();
+  host.resize(values.size());
+  EXPECT_EQ(host, values);
+}
+
 TEST_F(Steps, ARunAllocatesNothingAndCanBeCaptured) {
   ASSERT_EQ(prepare(), DISCO_OK) << disco_last_error();
   makeWorkspace();

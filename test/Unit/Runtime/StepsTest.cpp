@@ -220,7 +220,7 @@ TEST_F(StepsTest, MalformedBuffersAreRefused) {
 TEST_F(StepsTest, MalformedStepsAreRefused) {
   disco_abi_step &first = tables.step(chain, 0);
   refuseTable(first.kind, 7,
-              "a kind of step 0 of entry 'chain' in [0, 0], but got 7");
+              "a kind of step 0 of entry 'chain' in [0, 1], but got 7");
   refuseTable(first.family, nullptr,
               "a family of step 0 of entry 'chain', but got null");
   refuseTable(first.call, nullptr,
@@ -294,6 +294,30 @@ TEST_F(StepsTest, ReadingWhatNothingWroteIsRefused) {
                 "' not to write output 0, which step 1 writes, but it does");
   second = right;
   third.operands[DISCO_OPERAND_X] = 5;
+}
+
+TEST_F(StepsTest, MalformedRepacksAreRefused) {
+  // x [n,1,4] of entry 'repack' to c8 and back.
+  disco_abi_entry &entry = tables.entry(2);
+  disco_abi_step &first = tables.step(entry, 0);
+  auto &repack = const_cast<disco_repack &>(*first.repack);
+  const std::string step =
+      "expected step 0 of entry 'repack' of artifact '" + tables.path + "' ";
+  refuseTable(first.repack, nullptr,
+              "a repack of step 0 of entry 'repack', but got null");
+  refuse(repack.to_layout, DISCO_NCHW,
+         step + "to have a well-formed repack: expected the layouts of a "
+                "repack to differ, but got 0 twice");
+  refuse(repack.element_bytes, 8,
+         step + "to have x of elements of 8 bytes, but got f32");
+  refuse(repack.channels, 2,
+         step + "to have x of 8 elements a sample, but got 4");
+  refuse(repack.points, 5,
+         step + "to have x of 5 elements a sample, but got 4");
+  refuse(first.operands[DISCO_OPERAND_Y], 2,
+         step + "to have y of 32 elements a sample, but got 4");
+  refuse(first.operands[DISCO_OPERAND_BIAS], 0,
+         step + "to have no bias, but got 0");
 }
 
 } // namespace

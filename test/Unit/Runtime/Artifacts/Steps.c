@@ -14,13 +14,14 @@
  *             -> contract -> y [n,1,2,3]
  *   mix     x [n,1,4] -> conv with a constant weight and bias, relu
  *             -> y [n,2,3]
+ *   repack  x [n,1,4] -> c8 [n,1,4,8] (slot 0) -> y [n,1,4]
  *
  *===------------------------------------------------------------------------===*/
 
 #include "disco/ABI/Artifact.h"
 
 _Static_assert(sizeof(disco_abi_buffer) == 32, "buffer");
-_Static_assert(sizeof(disco_abi_step) == 64, "step");
+_Static_assert(sizeof(disco_abi_step) == 72, "step");
 _Static_assert(sizeof(disco_abi_entry) == 96, "entry");
 _Static_assert(offsetof(disco_abi_entry, num_steps) == DISCO_ENTRY_SIZE_CPU,
                "the fields of the first version");
@@ -36,6 +37,7 @@ static float bias[2] = {0.25F, -100};
 
 static int64_t x_dims[] = {-2, 1, IN};
 static int64_t features_dims[] = {-2, 1, K, OUT};
+static int64_t c8_dims[] = {-2, 1, IN, 8};
 static int64_t mixed_dims[] = {-2, 2, OUT};
 static int64_t offsets_dims[] = {OUT + 1};
 static int64_t columns_dims[] = {TAPS};
@@ -67,6 +69,12 @@ static disco_abi_buffer mix_buffers[] = {
     {DISCO_F32, 3, mixed_dims, DISCO_BUFFER_OUTPUT, 0, NULL},
 };
 
+static disco_abi_buffer repack_buffers[] = {
+    {DISCO_F32, 3, x_dims, DISCO_BUFFER_INPUT, 0, NULL},
+    {DISCO_F32, 4, c8_dims, DISCO_BUFFER_TEMPORARY, 0, NULL},
+    {DISCO_F32, 3, x_dims, DISCO_BUFFER_OUTPUT, 0, NULL},
+};
+
 #define CALL(OP, ORDER, IN_POINTS, OUT_POINTS, ADJOINT)                        \
   .struct_size = sizeof(disco_kernel_call), .op = (OP), .dtype = DISCO_F32,    \
   .weight_dtype = DISCO_F32, .channels = 1, .groups = 1,                       \
@@ -95,29 +103,53 @@ static disco_abi_step chain_steps[] = {
      0,
      "csr_gather",
      &contract,
+     NULL,
      {0, -1, 1, 2, 3, -1, -1, -1, 4, -1}},
     {DISCO_STEP_KERNEL,
      0,
      "csr_gather",
      &contract_sum,
+     NULL,
      {4, -1, 1, 2, 3, -1, -1, -1, 5, -1}},
     {DISCO_STEP_KERNEL,
      0,
      "csr_gather",
      &contract,
+     NULL,
      {5, -1, 1, 2, 3, -1, -1, -1, 6, -1}},
 };
 static disco_abi_step mix_steps[] = {{DISCO_STEP_KERNEL,
                                       0,
                                       "csr_gather",
                                       &conv,
+                                      NULL,
                                       {0, -1, 1, 2, 3, 4, 5, -1, 6, -1}}};
+
+static disco_repack to_c8 = {
+    sizeof(disco_repack), DISCO_NCHW, DISCO_C8, 4, 0, 1, IN};
+static disco_repack to_nchw = {
+    sizeof(disco_repack), DISCO_C8, DISCO_NCHW, 4, 0, 1, IN};
+static disco_abi_step repack_steps[] = {
+    {DISCO_STEP_REPACK,
+     0,
+     NULL,
+     NULL,
+     &to_c8,
+     {0, -1, -1, -1, -1, -1, -1, -1, 1, -1}},
+    {DISCO_STEP_REPACK,
+     0,
+     NULL,
+     NULL,
+     &to_nchw,
+     {1, -1, -1, -1, -1, -1, -1, -1, 2, -1}}};
 
 static disco_abi_entry entries[] = {
     {"chain", "csr_gather", 1, 1, x_type, features_type, NULL, NULL, NULL, 0, 3,
      7, chain_steps, chain_buffers},
     {"mix", "csr_gather", 1, 1, x_type, mixed_type, NULL, NULL, NULL, 0, 1, 7,
      mix_steps, mix_buffers},
+    {"repack", "", 1, 1, x_type, x_type, NULL, NULL, NULL, 0, 2, 3,
+     repack_steps, repack_buffers},
 };
 
 extern DISCO_API disco_abi_artifact disco_artifact_root;
@@ -131,6 +163,6 @@ disco_abi_artifact disco_artifact_root = {
     .cpu = "a100",
     .cpu_features = "",
     .producer = "by hand",
-    .num_entries = 2,
+    .num_entries = 3,
     .entries = entries,
 };
