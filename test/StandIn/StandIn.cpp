@@ -153,33 +153,6 @@ disco_status prepare(const char *, const disco_device_context *,
 
 void destroy(disco_prepared *prepared) { delete prepared; }
 
-/// The call as the host's kernels take it.
-disco_kernel_call hostCall(const disco_prepared &prepared,
-                           const disco_kernel_call &call) {
-  disco_kernel_call host = call;
-  host.schedule.num_fields = 0;
-  host.psi.offsets = prepared.offsets.data();
-  host.psi.indices = prepared.indices.data();
-  host.psi.values = prepared.values.data();
-  if (!host.weight)
-    host.weight = prepared.weight.data();
-  if (!host.bias)
-    host.bias = prepared.bias.data();
-  return host;
-}
-
-disco_status workspaceBytes(const disco_prepared *prepared,
-                            const disco_kernel_call *call, uint64_t *bytes) {
-  const disco_kernel_call host = hostCall(*prepared, *call);
-  return passOn(disco_cpu_gather_workspace_bytes(&host, bytes));
-}
-
-disco_status run(const disco_prepared *prepared, const disco_kernel_call *call,
-                 void *, void *workspace, uint64_t bytes) {
-  const disco_kernel_call host = hostCall(*prepared, *call);
-  return passOn(disco_cpu_gather_run(&host, workspace, bytes));
-}
-
 /// Where channel c of point p of a sample is.
 int64_t placeOf(const disco_repack &r, int32_t layout, int64_t c, int64_t p) {
   switch (layout) {
@@ -197,18 +170,7 @@ int64_t sampleOf(const disco_repack &r, int32_t layout) {
          r.points;
 }
 
-disco_status prepareRepack(const disco_device_context *,
-                           const disco_repack *repack,
-                           disco_prepared_repack **prepared) {
-  *prepared = new disco_prepared_repack{*repack};
-  return DISCO_OK;
-}
-
-void destroyRepack(disco_prepared_repack *prepared) { delete prepared; }
-
-disco_status runRepack(const disco_prepared_repack *prepared, int64_t batch,
-                       const void *from, void *to, void *) {
-  const disco_repack &r = prepared->repack;
+void repack(const disco_repack &r, int64_t batch, const void *from, void *to) {
   const int64_t size = r.element_bytes;
   const int64_t in = sampleOf(r, r.from_layout), out = sampleOf(r, r.to_layout);
   std::memset(to, 0, batch * out * size);
@@ -220,6 +182,85 @@ disco_status runRepack(const disco_prepared_repack *prepared, int64_t batch,
                     static_cast<const char *>(from) +
                         (b * in + placeOf(r, r.from_layout, c, p)) * size,
                     size);
+}
+
+/// The call as the host's kernels take it.
+disco_kernel_call hostCall(const disco_prepared &prepared,
+                           const disco_kernel_call &call) {
+  disco_kernel_call host = call;
+  host.schedule.num_fields = 0;
+  host.schedule.in_layout = host.schedule.out_layout = DISCO_NCHW;
+  host.psi.offsets = prepared.offsets.data();
+  host.psi.indices = prepared.indices.data();
+  host.psi.values = prepared.values.data();
+  if (!host.weight)
+    host.weight = prepared.weight.data();
+  if (!host.bias)
+    host.bias = prepared.bias.data();
+  return host;
+}
+
+disco_status workspaceBytes(const disco_prepared *prepared,
+                            const disco_kernel_call *call, uint64_t *bytes) {
+  const disco_kernel_call host = hostCall(*prepared, *call);
+  return passOn(disco_cpu_gather_workspace_bytes(&host, bytes));
+}
+
+/// A change of layout of x or y of a contraction.
+disco_repack repackOf(const disco_kernel_call &call, bool isY, int32_t from,
+                      int32_t to) {
+  const disco_kernel_psi &psi = call.psi;
+  const bool hasFeatures =
+      call.op == (isY ? DISCO_OP_CONTRACT : DISCO_OP_CONTRACT_SUM);
+  const int64_t points =
+      isY ? psi.nlat_out * psi.nlon_out : psi.nlat_in * psi.nlon_in;
+  return {sizeof(disco_repack),
+          from,
+          to,
+          static_cast<int32_t>(sizeOf(call.dtype)),
+          0,
+          call.channels,
+          points * (hasFeatures ? psi.num_basis : 1)};
+}
+
+disco_status run(const disco_prepared *prepared, const disco_kernel_call *call,
+                 void *, void *workspace, uint64_t bytes) {
+  disco_kernel_call host = hostCall(*prepared, *call);
+  std::vector<char> x, y;
+  const auto room = [&](const disco_repack &r) {
+    return std::vector<char>(call->batch * r.channels * r.points *
+                             r.element_bytes);
+  };
+  if (call->schedule.in_layout == DISCO_C8) {
+    const disco_repack r = repackOf(*call, false, DISCO_C8, DISCO_NCHW);
+    x = room(r);
+    repack(r, call->batch, call->x, x.data());
+    host.x = x.data();
+  }
+  const disco_repack back = repackOf(*call, true, DISCO_NCHW, DISCO_C8);
+  if (call->schedule.out_layout == DISCO_C8) {
+    y = room(back);
+    host.y = y.data();
+  }
+  if (disco_status s = disco_cpu_gather_run(&host, workspace, bytes))
+    return passOn(s);
+  if (call->schedule.out_layout == DISCO_C8)
+    repack(back, call->batch, y.data(), call->y);
+  return DISCO_OK;
+}
+
+disco_status prepareRepack(const disco_device_context *,
+                           const disco_repack *repack,
+                           disco_prepared_repack **prepared) {
+  *prepared = new disco_prepared_repack{*repack};
+  return DISCO_OK;
+}
+
+void destroyRepack(disco_prepared_repack *prepared) { delete prepared; }
+
+disco_status runRepack(const disco_prepared_repack *prepared, int64_t batch,
+                       const void *from, void *to, void *) {
+  repack(prepared->repack, batch, from, to);
   return DISCO_OK;
 }
 

@@ -51,8 +51,8 @@ static void readEntry(StringRef name, DictionaryAttr entry, EntryInfo &info) {
   info.outputs = readTensors(entry, "outputs", "output_dims");
 }
 
-mlir::LogicalResult ::disco::compile::readSteps(ModuleOp module,
-                                                ArtifactInfo &info) {
+auto ::disco::compile::readSteps(ModuleOp module, ArtifactInfo &info)
+    -> LogicalResult {
   for (auto function : module.getOps<func::FuncOp>()) {
     auto entry =
         function->getAttrOfType<DictionaryAttr>(mlir::disco::kEntryAttr);

@@ -23,6 +23,7 @@ void mlir::disco::buildCudaPipeline(OpPassManager &manager,
   select.target = options.target;
   select.forceFamily = options.family;
   manager.addPass(createSelectKernelPass(select));
+  manager.addPass(createAssignLayoutPass());
   manager.addPass(createVerifyPlanPass());
   manager.addPass(createPrepareEntriesPass());
   manager.addPass(createMaterializeFiltersPass());
