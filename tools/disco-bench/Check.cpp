@@ -197,11 +197,12 @@ private:
   void checkWeightGrad() {
     const bool filtersX = work.order == DISCO_FILTER_FIRST;
     const int64_t filtered = filtersX ? work.channels : work.outChannels;
+    const int64_t step = psi.numOut() / 64 + 1;
     double taps = 0;
-    for (int64_t n = 0; n < psi.numOut(); n += psi.numOut() / 64 + 1)
+    for (int64_t n = 0; n < psi.numOut(); n += step)
       psi.forEachTap(n, [&](int64_t, const double *) { ++taps; });
     const double cost = static_cast<double>(work.batch * numBasis) *
-                        (taps * (static_cast<double>(psi.numOut() / 64 + 1)) +
+                        (taps * static_cast<double>(step) +
                          8.0 * static_cast<double>(psi.numOut()));
     const int64_t fit = cost * 3 <= budget ? 3 : cost * 2 <= budget ? 2 : 1;
     const int64_t samples = std::min(filtered, fit);
