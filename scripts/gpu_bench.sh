@@ -17,17 +17,13 @@ if [ $# -gt 0 ]; then
   bench "$@"
   exit
 fi
+both=(--direction "contract,contract_sum")
 layers=(self256 self512 deg1 down encoder local828)
-sums=rows=8,lon_groups=18,stages=3/rows=4,lon_groups=18,stages=3/rows=4,lon_groups=9,stages=3/rows=8,lon_groups=9,stages=3
-toeplitz() { # direction, schedules, dtype, layout
-  local options=(--family toeplitz_wgmma --direction "$1" --fields "$2" --dtype "$3" --layout "$4")
-  bench "${layers[@]}" "${options[@]}"
-  bench decoder "${options[@]}" --repeat 20 --sustained 0
-}
-for dtype in bf16 f16; do
-  for layout in c8 nchw; do
-    toeplitz contract rows=1,lon_groups=18,stages=3 $dtype $layout
-    toeplitz contract_sum $sums $dtype $layout
-  done
+schedules=contract:rows=1,lon_groups=18,stages=3
+for schedule in rows=8,lon_groups=18 rows=4,lon_groups=18 rows=4,lon_groups=9 rows=8,lon_groups=9; do
+  schedules+=/contract_sum:$schedule,stages=3
 done
-bench "${layers[@]}" --direction contract,contract_sum --dtype f32,bf16
+toeplitz=(--family toeplitz_wgmma "${both[@]}" --fields "$schedules" --dtype "bf16,f16" --layout "c8,nchw")
+bench "${layers[@]}" "${toeplitz[@]}"
+bench decoder "${toeplitz[@]}" --repeat 20 --sustained 0
+bench "${layers[@]}" "${both[@]}" --dtype f32,bf16
