@@ -2,7 +2,8 @@
 """Pages and tables of what gpu_bench.sh and gpu_profile.sh measured.
 
 Usage:
-  gpu_page.py MEASURED.jsonl... PAGE.md     a page in Markdown
+  gpu_page.py MEASURED.jsonl... PAGE.md
+      a page in Markdown; docs/Benchmarks/h200.md is that of bench/data/*.jsonl
   gpu_page.py --csv TABLE.csv MEASURED.jsonl...
       adds rows to a table, or replaces those of the same kernel and schedule
   gpu_page.py --profile PROFILED.csv PAGE.md
@@ -39,6 +40,8 @@ BASELINE = {
     ("decoder", "contract", "bf16"): 361,
     ("deg1", "contract", "bf16"): 0.25,
 }
+# The layers of include/disco/Planning/Layers.def, which the table is about.
+LAYERS = ["self256", "self512", "down", "local828", "encoder", "decoder", "deg1"]
 COLUMNS = ["layer", "family", "op", "dtype", "layout", "fields", "median_ms"]
 
 
@@ -76,12 +79,12 @@ def write_page(sources, page):
         "Each answer was checked against float64 in the same process, and two runs gave the same bits. The median is "
         "of single launches with a cold L2, sustained the mean of launches back to back (with the clock meanwhile). "
         "A layout is that of x and y; toeplitz_wgmma packs x in nchw itself, within the time. Where no schedule is "
-        "named the family chose. The DRAM bound is the bytes of each tensor once by the copy rate. torch-harmonics: "
-        "medians of its CSR kernels in f32 and its K-packed kernel in bf16 (development version of August 2026, torch "
+        "named the family chose. The bound is the bytes of each tensor once by the copy rate or, without tensor cores, "
+        "the useful FLOP by the multiply-add rate if that is more. torch-harmonics: medians of its CSR kernels in f32 and its K-packed kernel in bf16 (development version of August 2026, torch "
         "2.11, CUDA 13.0) on one H200.",
         "",
         "| problem | family | direction | dtype | layout | schedule | batch | order | median ms | min ms "
-        "| sustained ms (MHz) | TFLOP/s | DRAM bound ms | bound / median | torch-harmonics ms | times faster "
+        "| sustained ms (MHz) | TFLOP/s | bound ms | bound / median | torch-harmonics ms | times faster "
         "| workspace MB | error | when (UTC) |",
         "|---" * 19 + "|",
     ]
@@ -89,7 +92,8 @@ def write_page(sources, page):
         base = BASELINE.get((r["problem"], r["direction"], r["dtype"])) if r["batch"] == 1 else None
         sustained = f"{r['sustained_ms']:.3f} ({r['sustained_clock_mhz']})" if r["sustained_ms"] else "-"
         faster = f"{base / r['median_ms']:.1f}" if base else "-"
-        bound = r["gbytes"] * 1e3 / device["copy_gbs"]
+        on_tensor = r["family"].endswith("_wgmma")
+        bound = r["gbytes"] * 1e3 / device["copy_gbs"] if on_tensor else r["bound_ms"]
         text.append(
             f"| {r['problem']} | {r['family']} | {r['direction']} | {r['dtype']} | {r.get('layout', 'nchw')} "
             f"| {fields_of(r) or '-'} | {r['batch']} | {r['order']} "
@@ -112,7 +116,7 @@ def write_table(table, sources):
             for row in csv.DictReader(file):
                 rows[tuple(row[name] for name in COLUMNS[:-1])] = row["median_ms"]
     for r in measured:
-        if r["ok"] and r["batch"] == 1 and r["direction"] in ("contract", "contract_sum"):
+        if r["ok"] and r["problem"] in LAYERS and r["batch"] == 1 and r["direction"] in ("contract", "contract_sum"):
             key = (r["problem"], r["family"], r["direction"], r["dtype"], r.get("layout", "nchw"), fields_of(r))
             rows[key] = f"{r['median_ms']:.4f}"
     with path.open("w", newline="") as file:
@@ -125,12 +129,12 @@ def write_table(table, sources):
 # What the page of profiles shows: a title, ncu's name, and how it is written.
 COUNTERS = [
     ("us", "gpu__time_duration.sum", "{:.1f}"),
-    ("tensor %", "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active", "{:.0f}"),
+    ("tensor %", "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active", "{:.0f}"),
     ("FMA %", "smsp__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active", "{:.0f}"),
     ("issue %", "smsp__issue_active.avg.pct_of_peak_sustained_active", "{:.0f}"),
     ("LSU data %", "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", "{:.0f}"),
-    ("into L2 %", "l1tex__m_l1tex2xbar_write_bytes.sum.pct_of_peak_sustained_elapsed", "{:.0f}"),
-    ("out of L2 %", "l1tex__m_xbar2l1tex_read_bytes.sum.pct_of_peak_sustained_elapsed", "{:.0f}"),
+    ("L1 %", "L1/TEX Cache Throughput", "{:.0f}"),
+    ("L2 %", "L2 Cache Throughput", "{:.0f}"),
     ("L1 hit %", "l1tex__t_sector_hit_rate.pct", "{:.0f}"),
     ("L2 hit %", "lts__t_sector_hit_rate.pct", "{:.0f}"),
     ("DRAM %", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "{:.0f}"),
