@@ -135,6 +135,17 @@ int Compilation::lowerModule() {
     return success;
   }
   mlir::disco::CpuPipelineOptions pipelineOptions;
+  // A module that was planned for a CPU of the table is compiled with its
+  // plans.
+  if (auto attr = (*module)->getAttrOfType<mlir::disco::TargetAttr>(
+          mlir::disco::kTargetAttr)) {
+    const planning::Target planned = attr.getTarget();
+    if (planned.kind != planning::TargetKind::cpu)
+      return fail("expected '" + options.input +
+                  "' to be planned for a CPU, but got " + planned.name +
+                  ": compile it with --target=" + planned.name);
+    pipelineOptions.target = planned.name;
+  }
   pipelineOptions.family = options.family;
   pipelineOptions.fuse = options.fuse;
   pipelineOptions.strided = options.strided;

@@ -43,7 +43,7 @@ static void addTensorPasses(OpPassManager &manager,
   addGraphPasses(manager, options.fuse);
   // Before filters become tensors: their taps are counted.
   SelectKernelPassOptions select;
-  select.target = "cpu";
+  select.target = options.target;
   select.forceFamily = options.family;
   manager.addPass(createSelectKernelPass(select));
   manager.addPass(createVerifyPlanPass());
