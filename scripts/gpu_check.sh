@@ -27,6 +27,7 @@ golden=$folder/sources/test/Integration/golden/
 [ -d "$golden" ] || golden=$root/test/Integration/golden/
 export LD_LIBRARY_PATH=$folder/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export DISCO_GOLDEN_FOLDER=${DISCO_GOLDEN_FOLDER:-$golden}
+export DISCO_ARTIFACT_FOLDER=$folder/test/artifacts/
 
 device=$(nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader | head -1)
 printf '{"nvidia_smi": "%s", "date": "%s"}\n' "$device" "$(date -u +%FT%TZ)" >>"$json"

@@ -14,6 +14,8 @@ done
 for file in libdisco_runtime.so.1 libdisco_runtime_cuda.so; do
   strip -o "$folder/lib/$file" "$build/lib/$file"
 done
+mkdir -p "$folder/test/artifacts"
+cp "$build/test/artifacts/artifact-steps.so" "$folder/test/artifacts/"
 cp "$root"/scripts/gpu_* "$folder/scripts/"
 # As deep as in the sources, so that the tests find shared/golden.
 golden=$folder/sources/test/Integration/golden

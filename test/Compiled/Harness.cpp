@@ -8,6 +8,8 @@
 
 #include "Harness.h"
 
+#include "disco/ABI/DeviceKernel.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,14 +22,18 @@ static Error lastError(const char *what) {
   return Error{std::string(what) + ": " + disco_last_error()};
 }
 
-Result<Program> Program::open(const std::string &path) {
+Result<Program> Program::open(const std::string &path, disco_device device) {
   Program program;
+  program.device = device;
   disco_artifact *artifact = nullptr;
   if (disco_artifact_open(path.c_str(), &artifact) != DISCO_OK)
     return lastError("open");
   program.artifact.reset(artifact);
   disco_context *context = nullptr;
-  if (disco_context_create(nullptr, &context) != DISCO_OK)
+  disco_context_options options = {};
+  options.struct_size = sizeof options;
+  options.device = device;
+  if (disco_context_create(&options, &context) != DISCO_OK)
     return lastError("context");
   program.context.reset(context);
   return Result<Program>(std::move(program));
@@ -73,6 +79,7 @@ public:
         return false;
     return true;
   }
+  std::vector<uint8_t> &bytes() { return memory; }
   disco_tensor view() {
     return {memory.data(),
             {DISCO_CPU, 0},
@@ -95,6 +102,55 @@ private:
   size_t size = 0, gap = 0;
   uint8_t rubbish;
   std::vector<uint8_t> memory;
+};
+
+/// Copies of host memory on a device; on the CPU the memory itself.
+class Moved {
+public:
+  Moved(disco_device device, disco_context *context)
+      : device(device), context(context) {
+    copies.struct_size = sizeof copies;
+    copies.device = device.id;
+  }
+  ~Moved() {
+    for (const Block &block : blocks)
+      disco_release(context, block.memory, block.host->size());
+  }
+  Moved(const Moved &) = delete;
+
+  bool add(std::vector<uint8_t> &host, void *&data) {
+    data = host.data();
+    if (device.kind == DISCO_CPU)
+      return true;
+    Block &block = blocks.emplace_back(Block{&host, nullptr});
+    if (disco_allocate(context, host.size(), &block.memory) != DISCO_OK)
+      return false;
+    data = block.memory;
+    return disco_device_copy(&copies, block.memory, host.data(), host.size()) ==
+           DISCO_OK;
+  }
+  /// Waits for the work, and copies back.
+  bool finish() {
+    if (device.kind == DISCO_CPU)
+      return true;
+    if (disco_device_synchronize(&copies) != DISCO_OK)
+      return false;
+    for (const Block &block : blocks)
+      if (disco_device_copy(&copies, block.host->data(), block.memory,
+                            block.host->size()) != DISCO_OK)
+        return false;
+    return true;
+  }
+
+private:
+  struct Block {
+    std::vector<uint8_t> *host;
+    void *memory;
+  };
+  disco_device device;
+  disco_context *context;
+  disco_device_context copies = {};
+  std::vector<Block> blocks;
 };
 
 } // namespace
@@ -146,21 +202,41 @@ Result<std::vector<Array>> Program::runOnce(const std::string &name,
     return outputs.error();
   for (Placed &output : *outputs)
     outputViews.push_back(output.view());
+  Moved moved(device, context.get());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    inputViews[i].device = device;
+    if (!moved.add(placedInputs[i].bytes(), inputViews[i].data))
+      return lastError("moving an input");
+  }
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    outputViews[i].device = device;
+    if (!moved.add((*outputs)[i].bytes(), outputViews[i].data))
+      return lastError("moving an output");
+  }
   uint64_t bytes = 0;
   if (disco_workspace_bytes(context.get(), entry, inputViews.data(),
                             inputViews.size(), &bytes) != DISCO_OK)
     return lastError("workspace");
-  void *workspace = nullptr;
-  if (disco_allocate(context.get(), bytes, &workspace) != DISCO_OK)
+  // On the CPU in the context's memory, which is aligned.
+  std::vector<uint8_t> content(bytes, rubbish);
+  void *allocated = nullptr, *workspace = nullptr;
+  if (device.kind == DISCO_CPU) {
+    if (disco_allocate(context.get(), bytes, &allocated) != DISCO_OK)
+      return lastError("allocate");
+    if (bytes)
+      std::memset(allocated, rubbish, bytes);
+    workspace = allocated;
+  } else if (!moved.add(content, workspace)) {
     return lastError("allocate");
-  if (bytes)
-    std::memset(workspace, rubbish, bytes);
+  }
   disco_status status =
       disco_run(context.get(), entry, inputViews.data(), inputViews.size(),
                 outputViews.data(), outputViews.size(), workspace, bytes);
-  disco_release(context.get(), workspace, bytes);
+  disco_release(context.get(), allocated, bytes);
   if (status != DISCO_OK)
     return lastError("run");
+  if (!moved.finish())
+    return lastError("the end of the work");
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!same(placedInputs[i].read(), inputs[i]) || !placedInputs[i].isIntact())
       return Error{"input " + std::to_string(i) + " was written to"};
@@ -228,12 +304,17 @@ std::unique_ptr<Program> Checker::compile(const std::string &name,
   std::string library = work + "/" + name + ".so";
   std::ofstream(source) << mlir;
   std::string command = tools + "/disco-compile " + source + " -o " + library +
-                        " --family=" + kernels + " " + options;
-  if (int code = std::system(command.c_str()); code != 0) {
-    check(name + ": disco-compile", false, "exit code " + std::to_string(code));
-    return nullptr;
+                        " --target=" + place.target + " --family=" + kernels +
+                        " " + options;
+  if (place.compiles) {
+    int code = std::system(command.c_str());
+    if (code != 0 || !place.runs)
+      check(name + ": disco-compile", code == 0,
+            "exit code " + std::to_string(code));
+    if (code != 0 || !place.runs)
+      return nullptr;
   }
-  Result<Program> program = Program::open(library);
+  Result<Program> program = Program::open(library, place.device);
   if (!program) {
     check(name + ": open", false, program.message());
     return nullptr;

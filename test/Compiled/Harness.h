@@ -26,7 +26,7 @@ using reference::Tensor;
 /// A compiled module.
 class Program {
 public:
-  static Result<Program> open(const std::string &path);
+  static Result<Program> open(const std::string &path, disco_device device);
 
   /// Runs an entry twice, on outputs and workspaces with different rubbish in
   /// them; the results have to be equal bit for bit, and are returned.
@@ -58,23 +58,34 @@ private:
                                      const std::vector<Array> &inputs,
                                      int64_t spread, uint8_t rubbish) const;
 
+  disco_device device = {DISCO_CPU, 0};
   std::unique_ptr<disco_artifact, Closer> artifact;
   std::unique_ptr<disco_context, Closer> context;
+};
+
+/// Where programs run. Those for a GPU may be compiled on one machine and run
+/// on another.
+struct Place {
+  disco_device device = {DISCO_CPU, 0};
+  std::string target = "cpu";
+  bool compiles = true, runs = true;
 };
 
 /// Counts what was compared, and prints what failed.
 class Checker {
 public:
   /// Everything is run by `family`.
-  Checker(std::string family, std::string tools, std::string work)
+  Checker(std::string family, std::string tools, std::string work,
+          Place place = {})
       : kernels(std::move(family)), tools(std::move(tools)),
-        work(std::move(work)) {}
+        work(std::move(work)), place(std::move(place)) {}
 
   const std::string &family() const { return kernels; }
   /// Whether weight gradients have the order weight_first.
   bool filtersGradients() const { return kernels != "loops"; }
 
-  /// Compiles `mlir`; prints what failed and returns null on an error.
+  /// Compiles `mlir`; prints what failed and returns null on an error. Null,
+  /// too, where programs are only compiled.
   std::unique_ptr<Program> compile(const std::string &name,
                                    const std::string &mlir,
                                    const std::string &options = "");
@@ -100,6 +111,7 @@ public:
 
 private:
   std::string kernels, tools, work;
+  Place place;
   int passed = 0, failed = 0;
 };
 

@@ -29,14 +29,22 @@ int main(int argc, char **argv) {
     checkProperties(checker);
     return checker.finish() ? 0 : 1;
   }
-  std::optional<DType> dtype = argc == 6 ? parseDType(argv[2]) : std::nullopt;
+  std::optional<DType> dtype =
+      argc == 6 || argc == 8 ? parseDType(argv[2]) : std::nullopt;
   if (!dtype || (kind != "sphere" && kind != "table")) {
-    std::fprintf(stderr, "expected sphere|table DTYPE FAMILY TOOLS WORK or "
+    std::fprintf(stderr, "expected sphere|table DTYPE FAMILY TOOLS WORK "
+                         "[TARGET compile|run|both] or "
                          "properties FAMILY TOOLS WORK\n");
     return 2;
   }
+  // With a target: on device 0, or only compiled for a machine that has one.
+  Place place;
+  if (argc == 8) {
+    const std::string what = argv[7];
+    place = {{DISCO_CUDA, 0}, argv[6], what != "run", what != "compile"};
+  }
   mkdir(argv[5], 0777);
-  Checker checker(argv[3], argv[4], argv[5]);
+  Checker checker(argv[3], argv[4], argv[5], place);
   if (kind == "sphere")
     checkSpheres(checker, *dtype);
   else

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 
 using namespace disco::runtime;
@@ -114,8 +115,10 @@ private:
   void label(int32_t at, char (&text)[128]) const;
   StepTensors tensors(void *const *data) const;
   void *dataOf(int32_t at) const {
-    return reinterpret_cast<void *>(
-        static_cast<uintptr_t>(descriptors[at].words[1]));
+    void *data;
+    static_assert(sizeof data == sizeof descriptors[at].words[1]);
+    std::memcpy(&data, &descriptors[at].words[1], sizeof data);
+    return data;
   }
   disco_status report(const char *what, int32_t code) const;
 

@@ -188,7 +188,7 @@ LogicalResult Reader::readCall(KernelCallOp call) {
   if (call.getResults().size() == 3)
     addResult(step, DISCO_OPERAND_GRAD_BIAS, call.getResults()[1],
               std::nullopt);
-  program.steps.push_back(std::move(step));
+  program.steps.push_back(step);
   return success();
 }
 
@@ -286,7 +286,7 @@ LogicalResult Reader::readRepack(Operation &op) {
                  points};
   addResult(step, DISCO_OPERAND_Y, op.getResult(0),
             program.buffers[x->second].dims.front());
-  program.steps.push_back(std::move(step));
+  program.steps.push_back(step);
   return success();
 }
 
