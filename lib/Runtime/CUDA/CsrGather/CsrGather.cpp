@@ -24,6 +24,8 @@ public:
   disco_status make(const Device &device, const disco_kernel_call &call) {
     sums = call.op == DISCO_OP_CONTRACT_SUM;
     csr::FilterOptions options;
+    if (disco_status s = csr::readChoices(call, options.choices))
+      return s;
     options.dtype = call.dtype;
     options.op = sums ? FilterOp::contractSum : FilterOp::contract;
     options.minFields = call.channels;
