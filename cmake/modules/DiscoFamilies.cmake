@@ -5,7 +5,8 @@
 #   DISCO_FAMILIES         names in the order of the rows
 #   DISCO_FAMILY_SOURCES   lib/Planning/Families/<Family>.cpp of each
 #   DISCO_FAMILY_LOWERINGS lib/Transforms/Lowering/Families/<Family>.cpp of each
-#                          available family that has one
+#                          family with available ops that has one
+#   DISCO_LOWERED_FAMILIES names of those
 
 # csr_gather -> CsrGather
 function(_disco_upper_camel name out)
@@ -36,19 +37,16 @@ function(disco_check_families root)
   set(names "")
   set(sources "")
   set(lowerings "")
+  set(lowered "")
   foreach(row ${rows})
     string(REGEX REPLACE "[ \n\t]" "" row "${row}")
-    if(NOT row MATCHES "^DISCO_KERNEL_FAMILY\\(([a-z0-9_]+),([a-z]+),([A-Z0-9_|]+),([A-Z0-9_|]+),([A-Z0-9_|]+),([A-Z_|]+),\"$")
+    if(NOT row MATCHES "^DISCO_KERNEL_FAMILY\\(([a-z0-9_]+),([A-Z_|]+),([A-Z0-9_|]+),([A-Z0-9_|]+),([A-Z0-9_|]+),([A-Z_|]+),\"$")
       message(FATAL_ERROR "expected a row of KernelFamilies.def to have a name, "
-        "availability, ops, dtypes, structures, parts and a summary, but got ${row}")
+        "available ops, ops, dtypes, structures, parts and a summary, but got ${row}")
     endif()
     set(name ${CMAKE_MATCH_1})
-    set(availability ${CMAKE_MATCH_2})
+    set(available ${CMAKE_MATCH_2})
     string(REPLACE "|" ";" parts "${CMAKE_MATCH_6}")
-    if(NOT availability MATCHES "^(available|planned)$")
-      message(FATAL_ERROR "expected the availability of kernel family '${name}' "
-        "to be available or planned, but got ${availability}")
-    endif()
     _disco_upper_camel(${name} camel)
     set(lowering lib/Transforms/Lowering/Families/${camel}.cpp)
     set(path_CODEGEN ${lowering})
@@ -64,10 +62,11 @@ function(disco_check_families root)
         message(FATAL_ERROR "expected the parts of kernel family '${name}' to be "
           "CODEGEN, LOWERING, CPU_KERNEL or CUDA_KERNEL, but got ${part}")
       endif()
-      if(availability STREQUAL available)
+      if(NOT available STREQUAL NO_OPS)
         _disco_require_part(${root} ${name} ${part} ${path_${part}})
         if(part MATCHES "^(CODEGEN|LOWERING)$")
           list(APPEND lowerings ${root}/${lowering})
+          list(APPEND lowered ${name})
         endif()
       endif()
     endforeach()
@@ -78,7 +77,9 @@ function(disco_check_families root)
     message(FATAL_ERROR "expected ${def} to have at least one row, but got none")
   endif()
   list(REMOVE_DUPLICATES lowerings)
+  list(REMOVE_DUPLICATES lowered)
   set(DISCO_FAMILIES "${names}" PARENT_SCOPE)
   set(DISCO_FAMILY_SOURCES "${sources}" PARENT_SCOPE)
   set(DISCO_FAMILY_LOWERINGS "${lowerings}" PARENT_SCOPE)
+  set(DISCO_LOWERED_FAMILIES "${lowered}" PARENT_SCOPE)
 endfunction()

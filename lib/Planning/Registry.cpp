@@ -19,14 +19,15 @@ using namespace disco::planning;
 //===----------------------------------------------------------------------===//
 
 namespace disco::planning::impls {
-#define DISCO_KERNEL_FAMILY(name, availability, ops, dtypes, structures,       \
-                            parts, summary)                                    \
+#define DISCO_KERNEL_FAMILY(name, available, ops, dtypes, structures, parts,   \
+                            summary)                                           \
   extern const FamilyImpl name;
 #include "disco/KernelFamilies.def"
 } // namespace disco::planning::impls
 
 // The words of the columns.
 enum : uint32_t {
+  NO_OPS = 0,
   CONTRACT = 1u << DISCO_OP_CONTRACT,
   CONTRACT_SUM = 1u << DISCO_OP_CONTRACT_SUM,
   CONV = 1u << DISCO_OP_CONV,
@@ -49,16 +50,20 @@ enum : uint32_t {
 
 const std::vector<Family> &planning::families() {
   static const std::vector<Family> rows = {
-#define DISCO_KERNEL_FAMILY(name, availability, ops, dtypes, structures,       \
-                            parts, summary)                                    \
-  {#name,        Availability::availability,                                   \
-   (ops),        (dtypes),                                                     \
-   (structures), (parts),                                                      \
-   summary,      &impls::name},
+#define DISCO_KERNEL_FAMILY(name, available, ops, dtypes, structures, parts,   \
+                            summary)                                           \
+  {#name,        (available), (ops),   (dtypes),                               \
+   (structures), (parts),     summary, &impls::name},
 #include "disco/KernelFamilies.def"
   };
   return rows;
 }
+
+// An op that is available is one of the row's.
+#define DISCO_KERNEL_FAMILY(name, available, ops, dtypes, structures, parts,   \
+                            summary)                                           \
+  static_assert(((available) & ~(ops)) == 0, #name);
+#include "disco/KernelFamilies.def"
 
 const Family *planning::findFamily(std::string_view name) {
   for (const Family &family : families())
@@ -81,6 +86,31 @@ uint32_t Family::providersOn(const Target &target) const {
   return parts & kernel ? providers | 1u << DISCO_RUNTIME : providers;
 }
 
+/// The names of the bits of a mask, in order.
+template <typename NameOf>
+static std::string namesOf(uint32_t mask, int count, NameOf nameOfBit) {
+  std::string names;
+  for (int i = 0; i < count; ++i)
+    if (mask >> i & 1)
+      names += (names.empty() ? "" : ", ") + std::string(nameOfBit(i));
+  return names;
+}
+
+std::optional<RuleFailure> planning::checkAvailable(const Family &family,
+                                                    int32_t op) {
+  const bool isServed = family.ops >> op & 1;
+  if (family.available >> op & 1 || (family.available && !isServed))
+    return std::nullopt;
+  const std::string reason =
+      family.available
+          ? "expected the op to be one of " +
+                namesOf(family.available, DISCO_NUM_OPS, nameOfOp) +
+                ", but got " + std::string(nameOfOp(op)) + ", which is planned"
+          : std::string("expected the family to be available, but got one that "
+                        "is planned");
+  return RuleFailure{0, reason, "rank planned families with include-planned"};
+}
+
 //===----------------------------------------------------------------------===//
 // Rules that the rows state
 //===----------------------------------------------------------------------===//
@@ -96,16 +126,6 @@ uint32_t planning::ordersOf(const Problem &problem) {
   default:
     return filterFirst | weightFirst;
   }
-}
-
-/// The names of the bits of a mask, in order.
-template <typename NameOf>
-static std::string namesOf(uint32_t mask, int count, NameOf nameOfBit) {
-  std::string names;
-  for (int i = 0; i < count; ++i)
-    if (mask >> i & 1)
-      names += (names.empty() ? "" : ", ") + std::string(nameOfBit(i));
-  return names;
 }
 
 static std::string dtypeNames(uint32_t mask) {
@@ -232,11 +252,20 @@ static std::string partNames(uint32_t parts) {
   });
 }
 
+/// " (available)", " (planned)", or which ops are.
+static std::string describeAvailability(const Family &family) {
+  if (family.available == family.ops)
+    return " (available)";
+  if (!family.available)
+    return " (planned)";
+  return " (available: " + namesOf(family.available, DISCO_NUM_OPS, nameOfOp) +
+         "; others planned)";
+}
+
 std::string planning::listFamilies() {
   std::string text;
   for (const Family &family : families()) {
-    text += std::string(family.name) +
-            (family.isAvailable() ? " (available): " : " (planned): ") +
+    text += std::string(family.name) + describeAvailability(family) + ": " +
             family.summary + "\n";
     text += "  ops: " + namesOf(family.ops, DISCO_NUM_OPS, nameOfOp) +
             "\n  dtypes: " + dtypeNames(family.dtypes) + "\n  structures: " +

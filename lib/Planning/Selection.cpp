@@ -18,13 +18,6 @@ using namespace disco::planning;
 // Trying one family
 //===----------------------------------------------------------------------===//
 
-static const char *const plannedReason =
-    "expected the family to be available, but got one that is planned";
-
-static RuleFailure plannedFailure() {
-  return {0, plannedReason, "rank planned families with include-planned"};
-}
-
 namespace {
 
 /// Everything that a selection reads.
@@ -226,10 +219,11 @@ Result<Selection> planning::select(const Problem &problem, const Target &target,
   for (const Family &family : families()) {
     if (!options.family.empty() && options.family != family.name)
       continue;
-    if (!family.isAvailable() && !options.includePlanned) {
+    auto planned = checkAvailable(family, problem.op);
+    if (planned && !options.includePlanned) {
       Loser loser;
       loser.family = &family;
-      loser.failure = plannedFailure();
+      loser.failure = std::move(planned);
       if (!options.family.empty())
         return Error{"family '" + options.family +
                      "' is not applicable: " + describe(*loser.failure)};
@@ -252,7 +246,7 @@ Result<Selection> planning::select(const Problem &problem, const Target &target,
   Selection selection;
   if (best)
     selection.winner = {best->family, best->schedule, best->cost,
-                        best->family->isAvailable()};
+                        !checkAvailable(*best->family, problem.op)};
   // Losers in the order of the registry: planned ones that were not asked for
   // interleave.
   for (Attempt &attempt : attempts)
@@ -318,9 +312,10 @@ Status planning::checkPlan(const Problem &problem, const Target &target,
   if (!family)
     return Error{"expected the kernel family to be one of " + familyNames() +
                  ", but got '" + std::string(familyName) + "'"};
-  if (!family->isAvailable() && !includePlanned)
+  if (auto planned = checkAvailable(*family, problem.op);
+      planned && !includePlanned)
     return Error{"family '" + std::string(familyName) +
-                 "' is not applicable: " + describe(plannedFailure())};
+                 "' is not applicable: " + describe(*planned)};
   if (Status status = verify(schedule, family->fields()); !status)
     return Error{"family '" + std::string(familyName) +
                  "': " + status.message()};

@@ -12,6 +12,7 @@
 // examples name what exists.
 // CHECK: # disco.conv in @points: csr_gather{{$}}
 // CHECK: | target | h200 (sm_90a) with dram_gbps = 3000, launch_us = 4 | exact |{{$}}
+// CHECK: - @points -> disco_device_run of the runtime, with what disco_device_prepare made for csr_gather, in a workspace of the size that disco_device_workspace_bytes gives{{$}}
 // CHECK: - CTAs and what each takes are those of the stage contraction, which computes most{{$}}
 // 300 points in tiles of 128, one block of 4 fields.
 // CHECK: | CTAs | 3 | model |{{$}}
@@ -23,7 +24,8 @@
 // CHECK: - neighbouring threads store neighbouring points, each element once{{$}}
 // CHECK-NOT: ring
 // CHECK: ## 6. Instruction set{{$}}
-// CHECK: - not generated: no kernel exists yet{{$}}
+// CHECK: - not generated: the kernel is part of the runtime{{$}}
+// CHECK: - device kernel: lib/Runtime/CUDA/CsrGather/CsrGather.cpp:{{[0-9]+$}}
 
 // CHECK: # disco.conv in @tiny: csr_gather{{$}}
 // CHECK: - CTA (row 0, fields 0..0, tile 0), thread 3: longitude 3{{$}}

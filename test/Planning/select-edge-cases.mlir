@@ -15,7 +15,7 @@ func.func @kpad24_conv_bf16(%x: tensor<1x16x32x64xbf16>, %w: tensor<16x16x20xbf1
 }
 
 // K = 20, unfused.
-// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_contract_bf16 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_contract_bf16 | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops filter_first | Category:disco-select-kernel | Function=kpad24_contract_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather filter_first | Category:disco-select-kernel | Function=kpad24_contract_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=kpad24_contract_bf16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -70,7 +70,7 @@ func.func @kpad24_conv_f16(%x: tensor<1x16x32x64xf16>, %w: tensor<16x16x20xf16>)
 }
 
 // K = 20, unfused.
-// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_contract_f16 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_contract_f16 | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops filter_first | Category:disco-select-kernel | Function=kpad24_contract_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather filter_first | Category:disco-select-kernel | Function=kpad24_contract_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=kpad24_contract_f16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -111,7 +111,7 @@ func.func @kpad24_weight_gradient_f16(%x: tensor<1x16x32x64xf16>, %gy: tensor<1x
 }
 
 // Isotropic hats: features differ in their support.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=hats | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=hats | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=hats | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=hats | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=hats | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -125,7 +125,7 @@ func.func @hats(%x: tensor<1x16x32x64xbf16>, %w: tensor<16x16x2xbf16>) -> tensor
 }
 
 // No tensor family serves f64.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=f64 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=f64 | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=f64 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=f64 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=f64 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -138,7 +138,7 @@ func.func @f64(%x: tensor<1x16x32x64xf64>, %w: tensor<16x16x9xf64>) -> tensor<1x
 }
 
 // 36 output longitudes are no multiple of 8.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=nlon_36 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=nlon_36 | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=nlon_36 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=nlon_36 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=nlon_36 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -152,7 +152,7 @@ func.func @nlon_36(%x: tensor<1x16x18x36xbf16>, %w: tensor<16x16x9xbf16>) -> ten
 }
 
 // A cutoff below the grid spacing leaves rows of one tap or none.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=empty_rows | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=empty_rows | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -167,7 +167,7 @@ func.func @empty_rows(%x: tensor<1x16x33x64xbf16>, %w: tensor<16x16x9xbf16>) -> 
 }
 
 // K = 1.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=one_feature | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=one_feature | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -229,7 +229,7 @@ func.func @beyond_int32_batch(%x: tensor<131072x16x32x64xbf16>, %w: tensor<16x16
 }
 
 // The coarse side is the input: phases.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=upsampling | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=upsampling | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=upsampling | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=upsampling | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=upsampling | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}

@@ -5,12 +5,12 @@
 // RUN: not disco-opt %s --disco-select-kernel="force-fields=threads=3" 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not disco-opt %s --disco-select-kernel="assumed-batch=0" 2>&1 | FileCheck %s --check-prefix=BATCH
 // RUN: not disco-opt %s --disco-select-kernel="force-family=fft" 2>&1 | FileCheck %s --check-prefix=FAMILY
-// RUN: not disco-opt %s --disco-select-kernel="target=h200 force-family=csr_gather" 2>&1 | FileCheck %s --check-prefix=PLANNED
+// RUN: not disco-opt %s --disco-select-kernel="target=h200 force-family=kpacked_wgmma" 2>&1 | FileCheck %s --check-prefix=PLANNED
 // RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-fields=speed=3" 2>&1 | FileCheck %s --check-prefix=FIELD
 // RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-fields=atomics=1" 2>&1 | FileCheck %s --check-prefix=RULE
 // RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=kpacked_wgmma force-order=weight_first" 2>&1 | FileCheck %s --check-prefix=FORCED
 // RUN: not disco-opt %s --disco-select-kernel="target=a100 include-planned force-family=toeplitz_wgmma" 2>&1 | FileCheck %s --check-prefix=ARCH
-// RUN: not disco-opt %s --disco-select-kernel="target=h200" 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not disco-opt %s --disco-select-kernel="target=h200 force-provider=codegen" 2>&1 | FileCheck %s --check-prefix=NOTHING
 
 // RUN: not disco-opt %s --disco-select-kernel="force-family=loops force-fields=threads=3" 2>&1 | FileCheck %s --check-prefix=NO-FIELDS
 // RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-fields=threads=64,threads=128" 2>&1 | FileCheck %s --check-prefix=TWICE
@@ -28,7 +28,7 @@
 // ALONE: error: 'builtin.module' op expected force-fields to come with force-family, but got only threads=3{{$}}
 // BATCH: error: 'builtin.module' op expected assumed-batch to be positive, but got 0{{$}}
 // FAMILY: error: 'disco.conv' op expected the kernel family to be one of loops, cpu_gather, csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'fft'{{$}}
-// PLANNED: error: 'disco.conv' op family 'csr_gather' is not applicable: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
+// PLANNED: error: 'disco.conv' op family 'kpacked_wgmma' is not applicable: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
 // FIELD: error: 'disco.conv' op expected the schedule field to be one of bc_tile, k_tile, threads, split_taps, block_rows, atomics, but got speed{{$}}
 // RULE: error: 'disco.conv' op family 'csr_gather' is not applicable: rule 14: expected atomics to be 0 for conv, but got 1; suggestion: leave atomics at 0{{$}}
 // FORCED: error: 'disco.conv' op family 'kpacked_wgmma' is not applicable: rule 16: expected the order to be filter_first, since features are columns of the tensor tile, but got weight_first; suggestion: use csr_gather for weight_first{{$}}
@@ -36,9 +36,9 @@
 // NOTHING: error: 'disco.conv' op no kernel family is applicable to conv forward bf16, sphere 16x32 -> 16x32, K 9, B 1, C 4, O 4 on h200{{$}}
 // NOTHING-NEXT: loops: rule 10: expected the target to be a cpu target, but got h200 (cuda); suggestion: compile for cpu{{$}}
 // NOTHING-NEXT: cpu_gather: rule 4: expected the target to be a cpu target, but got h200 (cuda); suggestion: compile for a cpu target{{$}}
-// NOTHING-NEXT: csr_gather: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
+// NOTHING-NEXT: csr_gather: rule 4: expected the provider to be one that the family has, but got codegen{{$}}
 // NOTHING-NEXT: kpacked_wgmma: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
-// NOTHING-NEXT: toeplitz_wgmma: expected the family to be available, but got one that is planned; suggestion: rank planned families with include-planned{{$}}
+// NOTHING-NEXT: toeplitz_wgmma: expected the op to be one of contract, contract_sum, but got conv, which is planned; suggestion: rank planned families with include-planned{{$}}
 
 #filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>

@@ -49,6 +49,8 @@ struct Memory {
   void *data = nullptr;
   ~Memory() { cudaFree(data); }
   Status allocate(uint64_t bytes) {
+    cudaFree(data);
+    data = nullptr;
     return statusOf(cudaMalloc(&data, std::max<uint64_t>(bytes, 1)),
                     "allocating device memory");
   }
@@ -180,8 +182,28 @@ public:
   }
   ~Runner() { disco_device_destroy(prepared); }
 
-  Status run(DeviceMeasurement &result) {
-    if (Status s = prepare(result); !s)
+  /// Copies the operands to the device.
+  Status upload() {
+    if (Status s = statusOf(
+            cudaStreamCreateWithFlags(&stream.handle, cudaStreamNonBlocking),
+            "creating a stream");
+        !s)
+      return s;
+    context.stream = stream.handle;
+    if (how.layout == DISCO_C8)
+      if (Status s = makeBlocked(); !s)
+        return s;
+    for (const auto &[memory, array] :
+         {std::pair(&x, &deviceX()), std::pair(&gy, &operands.gy),
+          std::pair(&weight, &operands.weight), std::pair(&y, &deviceY())})
+      if (Status s = memory->upload(*array); !s)
+        return s;
+    return flush.allocate(flushBytes);
+  }
+
+  Status run(const std::vector<disco_schedule_field> &fields,
+             DeviceMeasurement &result) {
+    if (Status s = prepare(fields, result); !s)
       return s;
     for (int i = 0; i < how.warmUps + how.repeats; ++i) {
       double ms = 0;
@@ -197,25 +219,13 @@ public:
   }
 
 private:
-  Status prepare(DeviceMeasurement &result) {
-    if (Status s = statusOf(
-            cudaStreamCreateWithFlags(&stream.handle, cudaStreamNonBlocking),
-            "creating a stream");
-        !s)
-      return s;
-    context.stream = stream.handle;
-    if (how.layout == DISCO_C8)
-      if (Status s = makeBlocked(); !s)
-        return s;
-    for (const auto &[memory, array] :
-         {std::pair(&x, &deviceX()), std::pair(&gy, &operands.gy),
-          std::pair(&weight, &operands.weight), std::pair(&y, &deviceY())})
-      if (Status s = memory->upload(*array); !s)
-        return s;
-    if (Status s = flush.allocate(flushBytes); !s)
-      return s;
+  Status prepare(const std::vector<disco_schedule_field> &fields,
+                 DeviceMeasurement &result) {
+    disco_device_destroy(prepared);
+    prepared = nullptr;
     call = makeCall(work, settings, operands);
-    call.schedule.num_fields = 0; // the family chooses
+    call.schedule.num_fields = static_cast<int32_t>(fields.size());
+    std::copy(fields.begin(), fields.end(), call.schedule.fields);
     call.schedule.in_layout = call.schedule.out_layout = how.layout;
     call.weight = nullptr; // given anew to each run
     const auto start = std::chrono::steady_clock::now();
@@ -228,9 +238,10 @@ private:
     if (disco_device_workspace_bytes(prepared, &call, &result.workspace) !=
         DISCO_OK)
       return Error{disco_last_error()};
+    if (result.workspace > workspaceBytes || !workspace.data)
+      if (Status s = workspace.allocate(result.workspace); !s)
+        return s;
     workspaceBytes = result.workspace;
-    if (Status s = workspace.allocate(workspaceBytes); !s)
-      return s;
     call.x = x.data;
     call.gy = gy.data;
     call.weight = weight.data;
@@ -343,16 +354,12 @@ private:
 
 } // namespace
 
-Result<DeviceMeasurement>
+Status
 measureOnDevice(const std::string &family, const NamedLayer &layer,
                 const LayerPsi &psi, const Settings &settings,
-                const DeviceMachine &machine, const DeviceSettings &how) {
-  DeviceMeasurement result;
-  result.problem = layer.name;
-  result.family = family;
-  result.settings = settings;
-  result.work = makeWork(layer, psi, settings);
-  const Work &work = result.work;
+                const DeviceMachine &machine, const DeviceSettings &how,
+                const std::function<void(const DeviceMeasurement &)> &report) {
+  const Work work = makeWork(layer, psi, settings);
   Result<Operands> operands = makeOperands(work, settings.dtype);
   if (!operands)
     return operands.error();
@@ -363,16 +370,27 @@ measureOnDevice(const std::string &family, const NamedLayer &layer,
                  "or bf16, but got " +
                  std::string(nameOf(settings.direction)) + " in " +
                  std::string(nameOf(settings.dtype))};
-  result.layout = how.layout;
-  Runner runner(family, work, settings, machine, how, *operands);
-  if (Status s = runner.run(result); !s)
-    return s.error();
-  result.accuracy = checkResult(work, *operands, settings.dtype);
   const double rate =
       machine.fmaTflops * (settings.dtype == DType::f64 ? 0.5 : 1);
-  result.boundMs = std::max(work.bytes / machine.copyGbs / 1e6,
-                            (work.filterFlop + work.mixFlop) / rate / 1e9);
-  return result;
+  Runner runner(family, work, settings, machine, how, *operands);
+  if (Status s = runner.upload(); !s)
+    return s;
+  for (const auto &[name, fields] : how.schedules) {
+    DeviceMeasurement result;
+    result.problem = layer.name;
+    result.family = family;
+    result.settings = settings;
+    result.layout = how.layout;
+    result.fields = name;
+    result.work = work;
+    if (Status s = runner.run(fields, result); !s)
+      return Error{name + (name.empty() ? "" : ": ") + s.message()};
+    result.accuracy = checkResult(work, *operands, settings.dtype);
+    result.boundMs = std::max(work.bytes / machine.copyGbs / 1e6,
+                              (work.filterFlop + work.mixFlop) / rate / 1e9);
+    report(result);
+  }
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -411,7 +429,8 @@ std::string toJson(const DeviceMeasurement &m, const DeviceMachine &machine) {
   const double flop = m.work.filterFlop + m.work.mixFlop;
   return format(
       "{\"problem\": \"%s\", \"family\": \"%s\", \"direction\": \"%s\", "
-      "\"dtype\": \"%s\", \"layout\": \"%s\", \"batch\": %lld, "
+      "\"dtype\": \"%s\", \"layout\": \"%s\", \"fields\": \"%s\", "
+      "\"batch\": %lld, "
       "\"order\": \"%s\", \"median_ms\": %.4f, \"min_ms\": %.4f, \"max_ms\": "
       "%.4f, \"repeats\": %zu, "
       "\"sustained_ms\": %.4f, \"sustained_clock_mhz\": %d, \"prepare_ms\": "
@@ -422,7 +441,7 @@ std::string toJson(const DeviceMeasurement &m, const DeviceMachine &machine) {
       m.problem.c_str(), m.family.c_str(),
       std::string(nameOf(m.settings.direction)).c_str(),
       std::string(nameOf(m.settings.dtype)).c_str(),
-      m.layout == DISCO_C8 ? "c8" : "nchw",
+      m.layout == DISCO_C8 ? "c8" : "nchw", m.fields.c_str(),
       static_cast<long long>(m.settings.batch), orderOf(m), m.ms(),
       m.times.front(), m.times.back(), m.times.size(), m.sustainedMs,
       m.sustainedClockMhz, m.prepareMs, flop / 1e9, flop / m.ms() / 1e9,
@@ -444,7 +463,7 @@ std::string toTableLine(const DeviceMeasurement &m) {
   const Accuracy &a = m.accuracy;
   const double flop = m.work.filterFlop + m.work.mixFlop;
   return format("%-13s %-14s %-12s %-5s %3lld %-12s %9.4f %9.4f %9.4f %7.2f "
-                "%7.0f %9.4f %8.1f %9.2e %s",
+                "%7.0f %9.4f %8.1f %9.2e %s%s%s",
                 m.problem.c_str(), m.family.c_str(),
                 std::string(nameOf(m.settings.direction)).c_str(),
                 std::string(nameOf(m.settings.dtype)).c_str(),
@@ -452,7 +471,8 @@ std::string toTableLine(const DeviceMeasurement &m) {
                 m.times.front(), m.sustainedMs, flop / m.ms() / 1e9,
                 m.work.bytes / m.ms() / 1e6, m.boundMs,
                 static_cast<double>(m.workspace) / 1e6, a.error,
-                a.ok ? (a.isComplete ? "ok" : "ok (sample)") : "WRONG");
+                a.ok ? (a.isComplete ? "ok" : "ok (sample)") : "WRONG",
+                m.fields.empty() ? "" : " ", m.fields.c_str());
 }
 
 } // namespace disco::bench

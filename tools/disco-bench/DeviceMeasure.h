@@ -13,6 +13,9 @@
 
 #include "disco/ABI/DeviceKernel.h"
 
+#include <functional>
+#include <utility>
+
 namespace disco::bench {
 
 /// A CUDA device and what it can do.
@@ -30,12 +33,17 @@ struct DeviceSettings {
   int sustained = 600; ///< launches back to back; 0: none
   /// DISCO_NCHW, or DISCO_C8 of contract and contract_sum.
   int32_t layout = DISCO_NCHW;
+  /// Schedules to measure one after the other: what their fields are called,
+  /// and the fields. In one without fields the family chooses.
+  std::vector<std::pair<std::string, std::vector<disco_schedule_field>>>
+      schedules = {{}};
 };
 
 struct DeviceMeasurement {
   std::string problem, family;
   Settings settings;
   int32_t layout = DISCO_NCHW;
+  std::string fields; ///< as planning writes them; empty: the family's choice
   Work work;
   std::vector<double> times; ///< ms of single launches with a cold L2, sorted
   double sustainedMs = 0;    ///< of a launch among those back to back
@@ -48,12 +56,13 @@ struct DeviceMeasurement {
   double ms() const { return times[times.size() / 2]; }
 };
 
-/// Prepares, warms up, times and checks the last result, which two runs must
-/// have given bit for bit.
-Result<DeviceMeasurement>
+/// For each schedule: prepares, warms up, times and checks the last result,
+/// which two runs must have given bit for bit. Calls report(measurement).
+Status
 measureOnDevice(const std::string &family, const NamedLayer &layer,
                 const LayerPsi &psi, const Settings &settings,
-                const DeviceMachine &machine, const DeviceSettings &how);
+                const DeviceMachine &machine, const DeviceSettings &how,
+                const std::function<void(const DeviceMeasurement &)> &report);
 
 std::string toJson(const DeviceMachine &machine);
 std::string toJson(const DeviceMeasurement &measurement,

@@ -9,6 +9,7 @@
 #include "DeviceMeasure.h"
 #include "Report.h"
 
+#include "disco/Planning/Family.h"
 #include "disco/Support/AtomicFile.h"
 #include "disco/Support/Progress.h"
 
@@ -42,6 +43,8 @@ static const char *const usage =
     "  --sustained N         on a CUDA device also so many launches back to "
     "back; default 600\n"
     "  --layout nchw|c8      of x and y on a CUDA device; default nchw\n"
+    "  --fields F=N,.../...  schedules to measure on a CUDA device, as plans "
+    "write them; fields that are not named are the family's choice\n"
     "  --clock wall|cpu      what is quoted: cpu is the processor time divided "
     "by the threads, for a machine that is shared; default wall\n"
     "  --json                one line of JSON for each measurement\n"
@@ -61,15 +64,17 @@ struct Options {
   int64_t tile = 0, channelBlock = 0;
   std::optional<int> warmUps, repeats, sustained;
   int32_t layout = DISCO_NCHW;
+  std::vector<std::string> fields;
   Clock clock = Clock::wall;
   bool json = false, list = false;
   std::string page, command = "disco-bench";
 };
 
-std::vector<std::string_view> split(std::string_view text) {
+std::vector<std::string_view> split(std::string_view text,
+                                    char separator = ',') {
   std::vector<std::string_view> parts;
   for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
+    const size_t end = std::min(text.find(separator, begin), text.size());
     parts.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -136,6 +141,12 @@ Status parseOption(std::string_view option, std::string_view value,
     return parseNumbers(option, value, options.threads);
   if (option == "--family") {
     options.family = value;
+    return {};
+  }
+  if (option == "--fields") {
+    options.fields.clear();
+    for (std::string_view part : split(value, '/'))
+      options.fields.emplace_back(part);
     return {};
   }
   if (option == "--layout") {
@@ -212,9 +223,10 @@ Status parseOption(std::string_view option, std::string_view value,
 
 Result<Options> parseArguments(int argc, char **argv) {
   static constexpr std::string_view withValue[] = {
-      "--family", "--direction", "--dtype",         "--batch",     "--threads",
-      "--order",  "--tile",      "--channel-block", "--warm-up",   "--repeat",
-      "--page",   "--clock",     "--device",        "--sustained", "--layout"};
+      "--family",  "--direction", "--dtype",  "--batch",
+      "--threads", "--order",     "--tile",   "--channel-block",
+      "--warm-up", "--repeat",    "--page",   "--clock",
+      "--device",  "--sustained", "--layout", "--fields"};
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -373,6 +385,39 @@ private:
   std::vector<Measurement> results;
 };
 
+#ifdef DISCO_BENCH_CUDA
+/// The fields of "rows=2,stages=3" by the table of the family.
+Result<std::vector<disco_schedule_field>> parseFields(const std::string &family,
+                                                      std::string_view text) {
+  std::vector<disco_schedule_field> fields;
+  const planning::Family *known = planning::findFamily(family);
+  if (!known)
+    return Error{"expected --family to be one of " + planning::familyNames() +
+                 ", but got '" + family + "'"};
+  for (std::string_view part : split(text)) {
+    if (text.empty())
+      break;
+    const size_t equals = std::min(part.find('='), part.size());
+    const std::string_view name = part.substr(0, equals);
+    const int32_t id = known->fields().find(name);
+    if (id < 0)
+      return Error{"expected a field of " + family + " (" +
+                   known->fields().names() + "), but got '" +
+                   std::string(name) + "'"};
+    Result<int64_t> value =
+        parseNumber(name, part.substr(std::min(equals + 1, part.size())), 0);
+    if (!value)
+      return value.error();
+    for (const disco_schedule_field &field : fields)
+      if (field.id == id)
+        return Error{"expected each field once, but got '" + std::string(text) +
+                     "'"};
+    fields.push_back({id, *value});
+  }
+  return fields;
+}
+#endif
+
 /// All that is asked for on a CUDA device; whether every answer was right.
 Result<bool> runOnDevice(const Options &options) {
 #ifdef DISCO_BENCH_CUDA
@@ -389,6 +434,14 @@ Result<bool> runOnDevice(const Options &options) {
   how.repeats = options.repeats.value_or(how.repeats);
   how.sustained = options.sustained.value_or(how.sustained);
   how.layout = options.layout;
+  if (!options.fields.empty())
+    how.schedules.clear();
+  for (const std::string &text : options.fields) {
+    auto fields = parseFields(options.family, text);
+    if (!fields)
+      return fields.error();
+    how.schedules.emplace_back(text, std::move(*fields));
+  }
   bool allRight = true;
   for (const NamedLayer *layer : options.layers)
     for (DType dtype : options.dtypes) {
@@ -402,14 +455,16 @@ Result<bool> runOnDevice(const Options &options) {
           settings.order = options.order;
           settings.direction = direction;
           settings.batch = batch;
-          Result<DeviceMeasurement> result = measureOnDevice(
-              options.family, *layer, *psi, settings, *machine, how);
-          if (!result)
-            return Error{layer->name + ": " + result.message()};
-          std::printf("%s\n", options.json ? toJson(*result, *machine).c_str()
-                                           : toTableLine(*result).c_str());
-          std::fflush(stdout);
-          allRight &= result->accuracy.ok;
+          const auto report = [&](const DeviceMeasurement &result) {
+            std::printf("%s\n", options.json ? toJson(result, *machine).c_str()
+                                             : toTableLine(result).c_str());
+            std::fflush(stdout);
+            allRight &= result.accuracy.ok;
+          };
+          if (Status s = measureOnDevice(options.family, *layer, *psi, settings,
+                                         *machine, how, report);
+              !s)
+            return Error{layer->name + ": " + s.message()};
         }
     }
   return allRight;

@@ -78,22 +78,32 @@ Status setDType(Options &options, const std::string &value) {
   return {};
 }
 
-/// A family runs when its row says that it is available, or when the runtime
-/// has its kernels, even before the compiler chooses them.
+/// A layer is computed on the host: by the kernels of a family that the runtime
+/// has, or, where code is generated for each op, by the reference.
 Status setFamily(Options &options, const std::string &name) {
-  constexpr bool available = true, planned = false;
+  // The words of the columns that matter here: any op, and code of the host.
+  [[maybe_unused]] constexpr uint32_t NO_OPS = 0, ALL_OPS = 1, CONTRACT = 1,
+                                      CONTRACT_SUM = 1, CONV = 1,
+                                      CONV_WEIGHT_GRAD = 1;
+  [[maybe_unused]] constexpr uint32_t CODEGEN = 1, LOWERING = 0, CPU_KERNEL = 0,
+                                      CUDA_KERNEL = 0;
   options.family = name;
-  if (findKernelFamily(name))
-    return {};
   std::string known;
-#define DISCO_KERNEL_FAMILY(NAME, AVAILABILITY, OPS, DTYPES, STRUCTURES,       \
-                            PARTS, SUMMARY)                                    \
-  if (name == #NAME)                                                           \
-    return AVAILABILITY ? Status()                                             \
-                        : Error{"kernel family '" + name +                     \
-                                "' is planned: it has no kernels yet"};        \
-  if (AVAILABILITY)                                                            \
-    known += (known.empty() ? "" : ", ") + std::string(#NAME);
+#define DISCO_KERNEL_FAMILY(NAME, AVAILABLE, OPS, DTYPES, STRUCTURES, PARTS,   \
+                            SUMMARY)                                           \
+  {                                                                            \
+    const bool isHost = findKernelFamily(#NAME) || ((PARTS) & CODEGEN);        \
+    if (name == #NAME && !(AVAILABLE))                                         \
+      return Error{"kernel family '" + name +                                  \
+                   "' is planned: it has no kernels yet"};                     \
+    if (name == #NAME)                                                         \
+      return isHost                                                            \
+                 ? Status()                                                    \
+                 : Error{"expected a kernel family of the host, but got '" +   \
+                         name + "'"};                                          \
+    if (isHost && (AVAILABLE))                                                 \
+      known += (known.empty() ? "" : ", ") + std::string(#NAME);               \
+  }
 #include "disco/KernelFamilies.def"
   return Error{"unknown kernel family '" + name + "', known are: " + known};
 }

@@ -118,6 +118,42 @@ DISCO_API disco_status disco_device_run(const disco_prepared *prepared,
                                         void *stream, void *workspace,
                                         uint64_t workspace_bytes);
 
+/*===- Repacks
+ * --------------------------------------------------------------===*/
+
+/** A change of layout. `points` are all elements of a channel of a sample, in
+ * the order that they have in each of the layouts (nlat x nlon; K x nlat x nlon
+ * of what contract writes):
+ *
+ *   DISCO_NCHW   [B, C, points]
+ *   DISCO_NHWC   [B, points, C]
+ *   DISCO_C8     [B, C / 8 rounded up, points, 8]
+ *
+ * Channels that only c8 has are written as zeros and never read. */
+typedef struct disco_repack {
+  uint64_t struct_size;           /**< sizeof(disco_repack) */
+  int32_t from_layout, to_layout; /**< two of DISCO_NCHW, _NHWC and _C8 */
+  int32_t element_bytes;          /**< 2, 4 or 8; moved as bits */
+  int32_t reserved;               /**< 0 */
+  int64_t channels, points;
+} disco_repack;
+
+typedef struct disco_prepared_repack disco_prepared_repack;
+
+/** As disco_device_prepare; allocates only what the check needs meanwhile. */
+DISCO_API disco_status disco_device_prepare_repack(
+    const disco_device_context *context, const disco_repack *repack,
+    disco_prepared_repack **prepared);
+/** NULL is ignored. Work that uses it must have finished. */
+DISCO_API void disco_device_destroy_repack(disco_prepared_repack *prepared);
+
+/** Puts the repack of `batch` samples on `stream`. `from` and `to` are device
+ * memory and do not overlap; c8 is aligned to 16 bytes, others to their
+ * elements. Allocates nothing, waits for nothing, needs no workspace. */
+DISCO_API disco_status
+disco_device_run_repack(const disco_prepared_repack *prepared, int64_t batch,
+                        const void *from, void *to, void *stream);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

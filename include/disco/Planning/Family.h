@@ -39,8 +39,6 @@ namespace disco::planning {
 // The registry's rows
 //===----------------------------------------------------------------------===//
 
-enum class Availability : uint8_t { available, planned };
-
 /// Parts that a row promises, as bits.
 enum FamilyPart : uint32_t {
   partCodegen = 1,    // its lowering generates the code
@@ -95,14 +93,13 @@ struct FamilyImpl {
 
 struct Family {
   const char *name;
-  Availability availability;
-  /// Bits 1 << DISCO_OP_*, 1 << DType, 1 << DISCO_SPHERE ...
-  uint32_t ops, dtypes, structures;
+  /// Bits 1 << DISCO_OP_*, 1 << DType, 1 << DISCO_SPHERE ...; `available` are
+  /// those of `ops` that can be executed.
+  uint32_t available, ops, dtypes, structures;
   uint32_t parts; // FamilyPart
   const char *summary;
   const FamilyImpl *impl;
 
-  bool isAvailable() const { return availability == Availability::available; }
   /// Providers that the parts give on that kind of target: bits 1 <<
   /// DISCO_CODEGEN, 1 << DISCO_RUNTIME.
   uint32_t providersOn(const Target &target) const;
@@ -118,6 +115,9 @@ std::string familyNames();
 /// The table that --list-kernel-families prints.
 std::string listFamilies();
 
+/// That the family can execute the op, not only be ranked for it (rule 0); ops
+/// that the row does not serve are left to rule 1, unless all is planned.
+std::optional<RuleFailure> checkAvailable(const Family &family, int32_t op);
 /// All rules that do not look at a schedule, in order, for one association
 /// order; the first that fails.
 std::optional<RuleFailure> checkFamily(const Family &family,

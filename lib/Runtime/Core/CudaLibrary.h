@@ -42,6 +42,12 @@ struct disco_cuda_library {
                                   const disco_kernel_call *, uint64_t *);
   disco_status (*run)(const disco_prepared *, const disco_kernel_call *, void *,
                       void *, uint64_t);
+  disco_status (*prepare_repack)(const disco_device_context *,
+                                 const disco_repack *,
+                                 disco_prepared_repack **);
+  void (*destroy_repack)(disco_prepared_repack *);
+  disco_status (*run_repack)(const disco_prepared_repack *, int64_t,
+                             const void *, void *, void *);
 };
 
 #endif // DISCO_LIB_RUNTIME_CORE_CUDALIBRARY_H

@@ -234,3 +234,74 @@ disco_status disco_device_run(const disco_prepared *prepared,
     return cuda.run(prepared, call, stream, workspace, workspace_bytes);
   });
 }
+
+//===----------------------------------------------------------------------===//
+// Repacks
+//===----------------------------------------------------------------------===//
+
+/// Fails unless all that can be checked without a device is right.
+static disco_status checkRepack(const disco_repack *repack) {
+  if (!repack)
+    return failNull("repack");
+  const disco_repack &r = *repack;
+  if (r.struct_size != sizeof r)
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected struct_size of the repack to be %zu, but got "
+                "%" PRIu64,
+                sizeof r, r.struct_size);
+  if (disco_status s = checkRange("the old layout of a repack",
+                                  DISCO_NUM_LAYOUTS - 1, r.from_layout))
+    return s;
+  if (disco_status s = checkRange("the new layout of a repack",
+                                  DISCO_NUM_LAYOUTS - 1, r.to_layout))
+    return s;
+  if (r.from_layout == r.to_layout)
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected the layouts of a repack to differ, but got %d twice",
+                r.from_layout);
+  const int32_t size = r.element_bytes;
+  if (size != 2 && size != 4 && size != 8)
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected the elements of a repack to have 2, 4 or 8 bytes, "
+                "but got %d",
+                size);
+  // Bytes of a sample, with the channels that c8 adds, are far below 2^63.
+  constexpr int64_t most = INT64_MAX / 1024;
+  if (disco_status s =
+          checkRange("the number of channels of a repack", most, r.channels))
+    return s;
+  return checkRange("the number of points of a repack",
+                    r.channels ? most / (r.channels + 8) : most, r.points);
+}
+
+disco_status disco_device_prepare_repack(const disco_device_context *context,
+                                         const disco_repack *repack,
+                                         disco_prepared_repack **prepared) {
+  if (!prepared)
+    return failNull("prepared");
+  if (disco_status s = checkContext(context))
+    return s;
+  if (disco_status s = checkRepack(repack))
+    return s;
+  return withLibrary([&](const auto &cuda) {
+    return cuda.prepare_repack(context, repack, prepared);
+  });
+}
+
+void disco_device_destroy_repack(disco_prepared_repack *prepared) {
+  if (prepared)
+    withLibrary([&](const auto &cuda) {
+      cuda.destroy_repack(prepared);
+      return disco_status(DISCO_OK);
+    });
+}
+
+disco_status disco_device_run_repack(const disco_prepared_repack *prepared,
+                                     int64_t batch, const void *from, void *to,
+                                     void *stream) {
+  if (!prepared)
+    return failNull("prepared");
+  return withLibrary([&](const auto &cuda) {
+    return cuda.run_repack(prepared, batch, from, to, stream);
+  });
+}

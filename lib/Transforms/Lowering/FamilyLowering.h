@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every available family of KernelFamilies.def has a constant of this type in
-// Families/<Family>.cpp, in namespace mlir::disco::lowerings, by its own name.
+// Every family of KernelFamilies.def with available ops has a constant of this
+// type in Families/<Family>.cpp, in namespace mlir::disco::lowerings, by its
+// own name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +31,7 @@ struct FamilyLowering {
   SmallVector<Value> (*lower)(OpBuilder &builder, ContractionOpInterface op);
 };
 
-/// Null for a family that is not available.
+/// Null for a family without available ops.
 const FamilyLowering *findLowering(StringRef family);
 
 /// That psi is the tensors of a storage; an error at the op.

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -124,7 +125,7 @@ void CallBuilder::readConv(ConvOp conv) {
   residual = conv.getResidual();
   groups = conv.getGroups();
   activation = conv.getActivation();
-  channels = typeOf(x).getDimSize(1);
+  channels = typeOf(weight).getDimSize(1) * groups;
   outChannels = typeOf(weight).getDimSize(0);
   hasBias = static_cast<bool>(bias);
   if (Value original = getTransposed(weight, groups)) {
@@ -144,8 +145,8 @@ void CallBuilder::readWeightGrad(ConvWeightGradOp grad) {
   x = grad.getX();
   gy = grad.getGy();
   groups = grad.getGroups();
-  channels = typeOf(x).getDimSize(1);
-  outChannels = typeOf(gy).getDimSize(1);
+  channels = typeOf(grad.getWeightGrad()).getDimSize(1) * groups;
+  outChannels = typeOf(grad.getWeightGrad()).getDimSize(0);
   hasBias = static_cast<bool>(grad.getBiasGrad());
   parameters = elementOf(grad.getWeightGrad());
   if (hasBias && elementOf(grad.getBiasGrad()) != parameters)
@@ -190,7 +191,8 @@ void CallBuilder::readOperands() {
       .Case([&](ContractOp contract) {
         kind = KernelKind::contract;
         x = contract.getX();
-        channels = typeOf(x).getDimSize(1);
+        // x may be packed, z never is.
+        channels = typeOf(contract.getResult()).getDimSize(1);
       })
       .Case([&](ContractSumOp sum) {
         kind = KernelKind::contract_sum;
@@ -253,6 +255,19 @@ SmallVector<Value> CallBuilder::emit() {
   for (auto [old, value] : llvm::zip(op->getResults(), created.getResults()))
     results.push_back(convertElements(builder, loc, value, elementOf(old)));
   return results;
+}
+
+LogicalResult mlir::disco::checkLayouts(ContractionOpInterface op,
+                                        ArrayRef<Layout> layouts,
+                                        ArrayRef<Layout> known) {
+  for (Layout layout : layouts)
+    if (!llvm::is_contained(known, layout))
+      return op->emitOpError()
+             << "expected the layouts of a plan for "
+             << op->getAttrOfType<PlanAttr>("plan").getFamily() << " to be "
+             << llvm::join(llvm::map_range(known, stringifyLayout), " or ")
+             << ", but got " << stringifyLayout(layout);
+  return success();
 }
 
 SmallVector<Value> mlir::disco::emitKernelCall(OpBuilder &builder,

@@ -25,6 +25,11 @@ namespace mlir::disco {
 SmallVector<Value> emitKernelCall(OpBuilder &builder,
                                   ContractionOpInterface op);
 
+/// That all `layouts` of the plan of `op` are among those that its family's
+/// kernels know; an error at the op.
+LogicalResult checkLayouts(ContractionOpInterface op, ArrayRef<Layout> layouts,
+                           ArrayRef<Layout> known);
+
 } // namespace mlir::disco
 
 #endif // DISCO_LIB_TRANSFORMS_LOWERING_KERNELCALLS_H

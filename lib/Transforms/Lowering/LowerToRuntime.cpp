@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Planning/ProblemBuilder.h"
 #include "FamilyLowering.h"
 #include "disco/Transforms/Passes.h"
 
@@ -25,17 +26,9 @@ using namespace mlir::disco;
 // The families
 //===----------------------------------------------------------------------===//
 
-// Planned families have no lowering.
-#define DISCO_LOWERING_DECLARE_planned(name)
-#define DISCO_LOWERING_DECLARE_available(name) extern const FamilyLowering name;
-#define DISCO_LOWERING_ROW_planned(name)
-#define DISCO_LOWERING_ROW_available(name) {#name, &lowerings::name},
-
 namespace mlir::disco::lowerings {
-#define DISCO_KERNEL_FAMILY(name, availability, ops, dtypes, structures,       \
-                            parts, summary)                                    \
-  DISCO_LOWERING_DECLARE_##availability(name)
-#include "disco/KernelFamilies.def"
+#define DISCO_FAMILY_LOWERING(name) extern const FamilyLowering name;
+#include "disco/FamilyLowerings.inc"
 } // namespace mlir::disco::lowerings
 
 const FamilyLowering *mlir::disco::findLowering(StringRef family) {
@@ -43,10 +36,8 @@ const FamilyLowering *mlir::disco::findLowering(StringRef family) {
     StringLiteral name;
     const FamilyLowering *lowering;
   } rows[] = {
-#define DISCO_KERNEL_FAMILY(name, availability, ops, dtypes, structures,       \
-                            parts, summary)                                    \
-  DISCO_LOWERING_ROW_##availability(name)
-#include "disco/KernelFamilies.def"
+#define DISCO_FAMILY_LOWERING(name) {#name, &lowerings::name},
+#include "disco/FamilyLowerings.inc"
   };
   for (const auto &row : rows)
     if (row.name == family)
@@ -113,6 +104,10 @@ private:
              << "expected the family of the plan to have a lowering to the "
                 "runtime, but got "
              << plan.getFamily();
+    if (auto planned = ::disco::planning::checkAvailable(plan.getKernelFamily(),
+                                                         getOpKind(op)))
+      return op->emitOpError() << "family '" << plan.getFamily()
+                               << "' is not applicable: " << planned->reason;
     if (!plan.isComplete()) {
       std::string got = plan.getFieldsText();
       return op->emitOpError()

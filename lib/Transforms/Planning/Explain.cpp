@@ -70,6 +70,11 @@ static const planning::Stage &getMainStage(const planning::Cost &cost) {
 // Header
 //===----------------------------------------------------------------------===//
 
+static bool isPlanned(const Explained &e) {
+  return planning::checkAvailable(e.plan.getKernelFamily(), getOpKind(e.op))
+      .has_value();
+}
+
 /// Where the kernel's code comes from, for people.
 static std::string describeProvider(const Explained &e) {
   bool onHost = e.target.kind == planning::TargetKind::cpu;
@@ -78,7 +83,7 @@ static std::string describeProvider(const Explained &e) {
     text = onHost ? "generated for the host" : "generated PTX";
   else
     text = onHost ? "runtime, host" : "runtime, CUDA C++";
-  if (!e.plan.getKernelFamily().isAvailable())
+  if (isPlanned(e))
     text += "; planned: no kernel exists yet";
   return text;
 }
@@ -272,15 +277,20 @@ static PageBlock makeLaunch(const Explained &e) {
   if (e.plan.getProvider() == Provider::codegen && onHost)
     block.lines.push_back("inlined into @" + function.str() +
                           ": there is no kernel symbol and no launch");
-  else if (e.plan.getProvider() == Provider::runtime &&
-           e.plan.getKernelFamily().isAvailable())
+  else if (isPlanned(e))
+    block.lines.push_back("@" + function.str() + " -> " +
+                          e.plan.getFamily().str() + ": no kernel exists yet");
+  else if (onHost)
     block.lines.push_back(
         llvm::formatv("@{0} -> disco_{1}_run of the runtime, in a workspace of "
                       "the size that disco_{1}_workspace_bytes gives",
                       function, e.plan.getFamily()));
   else
-    block.lines.push_back("@" + function.str() + " -> " +
-                          e.plan.getFamily().str() + ": no kernel exists yet");
+    block.lines.push_back(llvm::formatv(
+        "@{0} -> disco_device_run of the runtime, with what "
+        "disco_device_prepare made for {1}, in a workspace of the "
+        "size that disco_device_workspace_bytes gives",
+        function, e.plan.getFamily()));
   const planning::Stage &stage = getMainStage(e.cost);
   const Counts &counts = stage.counts;
   if (e.cost.stages.size() > 1)
@@ -479,8 +489,7 @@ static WalkthroughSection makeBounds(const Explained &e) {
 
 static WalkthroughSection makeInstructions(const Explained &e) {
   PageBlock block;
-  block.lines = {!e.plan.getKernelFamily().isAvailable()
-                     ? "not generated: no kernel exists yet"
+  block.lines = {isPlanned(e) ? "not generated: no kernel exists yet"
                  : e.plan.getProvider() == Provider::runtime
                      ? "not generated: the kernel is part of the runtime"
                  : e.target.kind == planning::TargetKind::cpu
@@ -546,6 +555,6 @@ Walkthrough mlir::disco::explain(const Explained &e) {
 void mlir::disco::printKernelFamilies(raw_ostream &os) {
   os << planning::listFamilies() << "\nsources:\n";
   for (const FamilySource &source : getFamilySources())
-    os << llvm::formatv("  {0,-16} {1,-12} {2}:{3}\n", source.family,
+    os << llvm::formatv("  {0,-16} {1,-14} {2}:{3}\n", source.family,
                         source.part, source.file, source.line);
 }

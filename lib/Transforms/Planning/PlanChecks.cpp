@@ -110,11 +110,12 @@ LogicalResult mlir::disco::checkPlan(ContractionOpInterface op, PlanAttr plan,
     return failure();
   const planning::Family &family = plan.getKernelFamily();
   if (op.getStorageAttr()) {
-    if (family.isAvailable() || includePlanned)
+    auto planned = planning::checkAvailable(family, getOpKind(op));
+    if (!planned || includePlanned)
       return success();
-    return op->emitOpError()
-           << "expected the family of the plan to be available, but got "
-           << family.name << ", which is planned";
+    return op->emitOpError() << "family '" << family.name
+                             << "' is not applicable: " << planned->reason
+                             << "; suggestion: " << planned->suggestion;
   }
   FailureOr<planning::Problem> problem =
       problems.build(op, getAssumedBatch(plan));

@@ -111,7 +111,7 @@ FailureOr<FilterCounts> ProblemBuilder::count(Operation *op,
 // Problems
 //===----------------------------------------------------------------------===//
 
-static int32_t getKind(ContractionOpInterface op) {
+int32_t mlir::disco::getOpKind(ContractionOpInterface op) {
   return TypeSwitch<Operation *, int32_t>(op)
       .Case([](ContractOp) { return DISCO_OP_CONTRACT; })
       .Case([](ContractSumOp) { return DISCO_OP_CONTRACT_SUM; })
@@ -158,7 +158,7 @@ FailureOr<Problem> ProblemBuilder::build(ContractionOpInterface op,
   PsiType type = op.getPsiType();
   PsiOrigin origin =
       getPsiOrigin(op.getPsiMutable().getAsOperandRange().front());
-  Problem problem = planning::makeProblem(getKind(op));
+  Problem problem = planning::makeProblem(getOpKind(op));
   if (origin.adjoint && problem.op != DISCO_OP_CONV_WEIGHT_GRAD)
     problem.direction = DISCO_INPUT_GRADIENT;
   problem.structure = static_cast<int32_t>(type.getStructure());

@@ -53,6 +53,9 @@ private:
   unsigned numCounted = 0;
 };
 
+/// DISCO_OP_*.
+int32_t getOpKind(ContractionOpInterface op);
+
 /// The operator behind a chain of adjoints: its definition (null for a block
 /// argument) and whether it is transposed.
 struct PsiOrigin {

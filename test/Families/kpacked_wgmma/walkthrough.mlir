@@ -2,6 +2,8 @@
 // RUN: disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=kpacked_wgmma" --disco-explain="include-planned output=%t.md" -o /dev/null
 // RUN: FileCheck %s --input-file=%t.md
 
+// CHECK: | provider | generated PTX; planned: no kernel exists yet | exact |{{$}}
+// CHECK: - @layer -> kpacked_wgmma: no kernel exists yet{{$}}
 // CHECK: ## 3. Device side, step by step{{$}}
 // CHECK: ### Schedule{{$}}
 // CHECK: - staged = 1 (1: ring windows are copied to shared memory; 0: each element is loaded from global memory with a test for the longitude's wrap){{$}}
@@ -19,6 +21,7 @@
 // CHECK: - one m64n16k16 instruction of a warpgroup for 16 taps, sums in f32 registers{{$}}
 // CHECK: ### Stores{{$}}
 // CHECK: - planes of one feature, 8 longitudes of a field at a time{{$}}
+// CHECK: - not generated: no kernel exists yet{{$}}
 
 #filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, norm = mean, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>

@@ -101,23 +101,33 @@ TEST(Selection, PlannedFamiliesAreRankedOnlyWhenAskedForAndNeverExecutable) {
   ASSERT_TRUE(plain.ok()) << plain.message();
   EXPECT_STREQ(plain->winner.family->name, "cpu_gather");
   EXPECT_TRUE(plain->winner.executable);
-  // Each planned family once, both orders of loops, and the winner's other one.
+  // Each other family once, both orders of loops, and the winner's other one.
   ASSERT_EQ(plain->losers.size(), families().size() + 1);
+  std::string reasons;
   for (const Loser &loser : plain->losers)
-    if (!loser.family->isAvailable()) {
-      ASSERT_TRUE(loser.failure) << loser.family->name;
-      EXPECT_EQ(loser.failure->reason,
-                "expected the family to be available, but got one that is "
-                "planned");
-    }
-  auto all = select(p, target("h200"), withPlanned());
+    if (loser.failure)
+      reasons +=
+          std::string(loser.family->name) + ": " + loser.failure->reason + "\n";
+  EXPECT_EQ(reasons,
+            "csr_gather: expected the target to be a cuda target, but got avx2 "
+            "(cpu)\n"
+            "kpacked_wgmma: expected the family to be available, but got one "
+            "that is planned\n"
+            "toeplitz_wgmma: expected the op to be one of contract, "
+            "contract_sum, but got conv, which is planned\n");
+  auto gpu = select(p, target("h200"));
+  ASSERT_TRUE(gpu.ok()) << gpu.message();
+  EXPECT_STREQ(gpu->winner.family->name, "csr_gather");
+  EXPECT_TRUE(gpu->winner.executable);
+  auto all = select(p, target("h200"), withPlanned("toeplitz_wgmma"));
   ASSERT_TRUE(all.ok());
-  EXPECT_FALSE(all->winner.family->isAvailable());
   EXPECT_FALSE(all->winner.executable);
 }
 
 TEST(Selection, NothingToRunIsAnErrorWithEveryReason) {
-  auto selection = select(small(), target("h200"));
+  SelectionOptions options;
+  options.provider = DISCO_CODEGEN;
+  auto selection = select(small(), target("h200"), options);
   ASSERT_FALSE(selection.ok());
   EXPECT_EQ(
       selection.message(),
@@ -127,12 +137,13 @@ TEST(Selection, NothingToRunIsAnErrorWithEveryReason) {
       "(cuda); suggestion: compile for cpu\n"
       "  cpu_gather: rule 4: expected the target to be a cpu target, but got "
       "h200 (cuda); suggestion: compile for a cpu target\n"
-      "  csr_gather: expected the family to be available, but got one that is "
-      "planned; suggestion: rank planned families with include-planned\n"
+      "  csr_gather: rule 4: expected the provider to be one that the family "
+      "has, but got codegen\n"
       "  kpacked_wgmma: expected the family to be available, but got one that "
       "is planned; suggestion: rank planned families with include-planned\n"
-      "  toeplitz_wgmma: expected the family to be available, but got one that "
-      "is planned; suggestion: rank planned families with include-planned");
+      "  toeplitz_wgmma: expected the op to be one of contract, contract_sum, "
+      "but got conv, which is planned; suggestion: rank planned families with "
+      "include-planned");
 }
 
 TEST(Selection, TiesGoToTheEarlierRowAndOrder) {
@@ -174,11 +185,11 @@ TEST(Selection, ForcedChoicesAreRefusedNamingTheRule) {
             "dtype to be one of f16, bf16, but got f32; suggestion: use "
             "csr_gather");
   SelectionOptions options;
-  options.family = "csr_gather";
-  EXPECT_EQ(why(options), "family 'csr_gather' is not applicable: expected the "
-                          "family to be available, but got one that is "
-                          "planned; suggestion: rank planned families with "
-                          "include-planned");
+  options.family = "kpacked_wgmma";
+  EXPECT_EQ(why(options),
+            "family 'kpacked_wgmma' is not applicable: expected the family to "
+            "be available, but got one that is planned; suggestion: rank "
+            "planned families with include-planned");
   EXPECT_EQ(why(withPlanned("turbo")),
             "expected the kernel family to be one of loops, cpu_gather, "
             "csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'turbo'");
@@ -350,10 +361,14 @@ TEST(Selection, PlansByHandFollowTheSameRules) {
   ASSERT_TRUE(parseFields(s, family.fields(), "tile=64,channel_block=16").ok());
   EXPECT_TRUE(checkPlan(p, cpu, "cpu_gather", s, true).ok());
   EXPECT_TRUE(checkPlan(p, cpu, "cpu_gather", s).ok());
-  EXPECT_EQ(checkPlan(p, cpu, "csr_gather", s).message(),
-            "family 'csr_gather' is not applicable: expected the family to be "
-            "available, but got one that is planned; suggestion: rank planned "
-            "families with include-planned");
+  EXPECT_EQ(checkPlan(p, cpu, "kpacked_wgmma", s).message(),
+            "family 'kpacked_wgmma' is not applicable: expected the family to "
+            "be available, but got one that is planned; suggestion: rank "
+            "planned families with include-planned");
+  EXPECT_EQ(checkPlan(p, cpu, "toeplitz_wgmma", s).message(),
+            "family 'toeplitz_wgmma' is not applicable: expected the op to be "
+            "one of contract, contract_sum, but got conv, which is planned; "
+            "suggestion: rank planned families with include-planned");
   EXPECT_EQ(checkPlan(p, cpu, "gather", s, true).message(),
             "expected the kernel family to be one of loops, cpu_gather, "
             "csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'gather'");

@@ -71,4 +71,53 @@ TEST(Device, MalformedArgumentsAreErrorsOnAnyMachine) {
                "expected prepared to be a pointer, but got null");
 }
 
+TEST(Device, RepacksWithoutSenseAreErrorsOnAnyMachine) {
+  const disco_device_context context = contextOf(0);
+  disco_prepared_repack *prepared = nullptr;
+  const auto error = [&](int32_t from, int32_t to, int32_t size,
+                         int64_t channels, int64_t points) -> std::string {
+    disco_repack repack = {};
+    repack.struct_size = sizeof repack;
+    repack.from_layout = from;
+    repack.to_layout = to;
+    repack.element_bytes = size;
+    repack.channels = channels;
+    repack.points = points;
+    EXPECT_EQ(disco_device_prepare_repack(&context, &repack, &prepared),
+              DISCO_INVALID_ARGUMENT);
+    return disco_last_error();
+  };
+  EXPECT_EQ(error(3, DISCO_C8, 2, 1, 1),
+            "expected the old layout of a repack to be in [0, 2], but got 3");
+  EXPECT_EQ(error(DISCO_C8, -1, 2, 1, 1),
+            "expected the new layout of a repack to be in [0, 2], but got -1");
+  EXPECT_EQ(error(DISCO_C8, DISCO_C8, 2, 1, 1),
+            "expected the layouts of a repack to differ, but got 2 twice");
+  EXPECT_EQ(error(DISCO_C8, DISCO_NCHW, 3, 1, 1),
+            "expected the elements of a repack to have 2, 4 or 8 bytes, but "
+            "got 3");
+  EXPECT_EQ(error(DISCO_C8, DISCO_NCHW, 2, -1, 1),
+            "expected the number of channels of a repack to be in [0, "
+            "9007199254740991], but got -1");
+  EXPECT_EQ(error(DISCO_C8, DISCO_NCHW, 2, 1000, INT64_MAX),
+            "expected the number of points of a repack to be in [0, "
+            "8935713546370], but got 9223372036854775807");
+  EXPECT_EQ(disco_device_prepare_repack(&context, nullptr, &prepared),
+            DISCO_INVALID_ARGUMENT);
+  EXPECT_STREQ(disco_last_error(),
+               "expected repack to be a pointer, but got null");
+  disco_repack small = {};
+  small.struct_size = 1;
+  EXPECT_EQ(disco_device_prepare_repack(&context, &small, &prepared),
+            DISCO_INVALID_ARGUMENT);
+  EXPECT_EQ(disco_last_error(), "expected struct_size of the repack to be " +
+                                    std::to_string(sizeof small) +
+                                    ", but got 1");
+  EXPECT_EQ(disco_device_run_repack(nullptr, 1, nullptr, nullptr, nullptr),
+            DISCO_INVALID_ARGUMENT);
+  EXPECT_STREQ(disco_last_error(),
+               "expected prepared to be a pointer, but got null");
+  EXPECT_EQ(prepared, nullptr);
+}
+
 } // namespace

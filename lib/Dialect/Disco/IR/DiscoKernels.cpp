@@ -82,6 +82,9 @@ disco_kernel_call KernelCallAttr::getCall() const {
   call.out_channels = getOutChannels();
   call.groups = getGroups();
   call.schedule = getPlan().toSchedule();
+  // The kernel is told what it gets: it packs where it wants another layout.
+  call.schedule.in_layout = static_cast<int32_t>(getPlan().getInLayout());
+  call.schedule.out_layout = static_cast<int32_t>(getPlan().getOutLayout());
   StorageAttr storage = getStorage();
   PsiType type = storage.getPsi();
   disco_kernel_psi &psi = call.psi;

@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../Core/CudaLibrary.h"
+#include "../Repack/Repack.h"
 #include "Family.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstring>
 #include <string>
@@ -93,21 +95,28 @@ disco_status findFamily(const char *name, const Family *&found) {
               known.c_str(), name);
 }
 
+/// Fails while the stream is captured, naming what is to be prepared.
+disco_status checkNotCaptured(const Device &device, const char *name) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (disco_status s = check(cudaStreamIsCapturing(device.stream(), &capture),
+                             "asking whether the stream is captured"))
+    return s;
+  if (capture == cudaStreamCaptureStatusNone)
+    return DISCO_OK;
+  return fail(DISCO_NOT_PREPARED,
+              "expected %s to be prepared before its stream is captured, but a "
+              "capture is under way",
+              name);
+}
+
 disco_status prepare(const char *name, const disco_device_context *context,
                      const disco_kernel_call *call, disco_prepared **prepared) {
   return onDevice(*context, [&](const Device &device) -> disco_status {
     const Family *found = nullptr;
     if (disco_status s = findFamily(name, found))
       return s;
-    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    if (disco_status s = check(cudaStreamIsCapturing(device.stream(), &capture),
-                               "asking whether the stream is captured"))
+    if (disco_status s = checkNotCaptured(device, name))
       return s;
-    if (capture != cudaStreamCaptureStatusNone)
-      return fail(DISCO_NOT_PREPARED,
-                  "expected %s to be prepared before its stream is captured, "
-                  "but a capture is under way",
-                  name);
     std::unique_ptr<disco_prepared> made;
     if (disco_status s = found->prepare(device, *call, made))
       return s;
@@ -258,6 +267,78 @@ disco_status run(const disco_prepared *prepared, const disco_kernel_call *call,
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Repacks
+//===----------------------------------------------------------------------===//
+
+} // namespace
+
+struct disco_prepared_repack {
+  Device device;
+  disco::repack::Repack repack;
+};
+
+namespace {
+
+disco_status prepareRepack(const disco_device_context *context,
+                           const disco_repack *repack,
+                           disco_prepared_repack **prepared) {
+  return onDevice(*context, [&](const Device &device) -> disco_status {
+    if (disco_status s = checkNotCaptured(device, "a repack"))
+      return s;
+    auto made = std::make_unique<disco_prepared_repack>();
+    made->device = device;
+    if (disco_status s = made->repack.make(device, *repack))
+      return s;
+    *prepared = made.release();
+    return DISCO_OK;
+  });
+}
+
+void destroyRepack(disco_prepared_repack *prepared) { delete prepared; }
+
+disco_status runRepack(const disco_prepared_repack *prepared, int64_t batch,
+                       const void *from, void *to, void *stream) {
+  return guarded([&]() -> disco_status {
+    const disco_repack &what = prepared->repack.repack();
+    // A sample is checked to have fewer than 2^53 elements.
+    const int64_t sample = std::max(prepared->repack.bytes(DISCO_C8, 1),
+                                    prepared->repack.bytes(DISCO_NCHW, 1));
+    if (batch < 0 || batch > INT64_MAX / std::max<int64_t>(sample, 1))
+      return fail(DISCO_INVALID_ARGUMENT,
+                  "expected the batch of a repack to be in [0, %" PRId64
+                  "], but got %" PRId64,
+                  INT64_MAX / std::max<int64_t>(sample, 1), batch);
+    DeviceScope scope;
+    if (disco_status s = scope.enter(prepared->device.index()))
+      return s;
+    const auto bytesOf = [&](int32_t layout) {
+      return static_cast<uint64_t>(prepared->repack.bytes(layout, batch));
+    };
+    const struct {
+      const char *name;
+      const void *pointer;
+      int32_t layout;
+    } operands[] = {{"from", from, what.from_layout},
+                    {"to", to, what.to_layout}};
+    for (const auto &o : operands)
+      if (disco_status s = checkPointer(
+              prepared->device, o.name, o.pointer, bytesOf(o.layout),
+              o.layout == DISCO_C8 ? 16 : what.element_bytes))
+        return s;
+    const auto fromAddress = reinterpret_cast<uintptr_t>(from);
+    const auto toAddress = reinterpret_cast<uintptr_t>(to);
+    if (fromAddress < toAddress + bytesOf(what.to_layout) &&
+        toAddress < fromAddress + bytesOf(what.from_layout))
+      return fail(DISCO_INVALID_ARGUMENT,
+                  "expected the operands of a repack to be apart, but got from "
+                  "at %p and to at %p",
+                  from, to);
+    return prepared->repack.launch(batch, from, to,
+                                   static_cast<cudaStream_t>(stream));
+  });
+}
+
 } // namespace
 
 extern "C" DISCO_API const disco_cuda_library disco_cuda_library_root;
@@ -273,4 +354,7 @@ const disco_cuda_library disco_cuda_library_root = {sizeof(disco_cuda_library),
                                                     prepare,
                                                     destroy,
                                                     workspaceBytes,
-                                                    run};
+                                                    run,
+                                                    prepareRepack,
+                                                    destroyRepack,
+                                                    runRepack};

@@ -12,6 +12,6 @@
 #include "../Core/Kernels.h"
 
 extern "C" const disco::cuda::Blob disco_blob_toeplitz_f16,
-    disco_blob_toeplitz_bf16, disco_blob_repack;
+    disco_blob_toeplitz_bf16;
 
 #endif // DISCO_LIB_RUNTIME_CUDA_TOEPLITZWGMMA_BLOBS_H

@@ -111,16 +111,6 @@ inline int32_t pitchOf(const Shape &s, bool blocked) {
   return points + (residue - points % 8 + 8) % 8;
 }
 
-/// What the kernels between nchw and c8 take.
-struct RepackArgs {
-  void *nchw, *c8;
-  int64_t channels, points;
-  int64_t ctasOfField; ///< for 8 channels of a sample
-};
-constexpr int repackThreads = 256;
-/// Points of a CTA.
-constexpr int repackPoints = 1024;
-
 /// Bytes of dynamic shared memory.
 inline int32_t smemBytes(const Shape &s) {
   return s.stages * (s.bandBytes + mathGroups * s.slabBytes) +

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Core/Family.h"
+#include "../Repack/Repack.h"
 #include "Filter.h"
-#include "Repack.h"
 
 #include "disco/ABI/Families/ToeplitzWgmma.h"
 
@@ -16,10 +16,8 @@
 
 namespace disco::cuda {
 
-using toeplitz_wgmma::blockChannels;
 using toeplitz_wgmma::Choice;
 using toeplitz_wgmma::Filter;
-using toeplitz_wgmma::Repack;
 
 namespace {
 
@@ -46,8 +44,6 @@ public:
   disco_status make(const Device &device, const disco_kernel_call &call) {
     const bool sum = call.op == DISCO_OP_CONTRACT_SUM;
     packs = call.schedule.in_layout == DISCO_NCHW;
-    points =
-        call.psi.nlat_in * call.psi.nlon_in * (sum ? call.psi.num_basis : 1);
     Choice choice;
     choice.rows = sum ? fieldOf(call.schedule, DISCO_TOEPLITZ_WGMMA_ROWS) : 0;
     choice.groups = groupsOf(call.schedule);
@@ -55,15 +51,23 @@ public:
     if (disco_status s = filter.make(device, call.psi, sum,
                                      static_cast<DType>(call.dtype), choice))
       return s;
-    return packs ? repack.make(device) : DISCO_OK;
+    if (!packs)
+      return DISCO_OK;
+    disco_repack what = {};
+    what.struct_size = sizeof what;
+    what.from_layout = DISCO_NCHW;
+    what.to_layout = DISCO_C8;
+    what.element_bytes = 2;
+    what.channels = call.channels;
+    what.points =
+        call.psi.nlat_in * call.psi.nlon_in * (sum ? call.psi.num_basis : 1);
+    return repack.make(device, what);
   }
 
   disco_status workspaceBytes(const disco_kernel_call &call,
                               uint64_t &bytes) const override {
-    const int64_t blocks = (call.channels + blockChannels - 1) / blockChannels;
-    bytes = packs ? static_cast<uint64_t>(call.batch * blocks * points *
-                                          toeplitz_wgmma::pointBytes)
-                  : 0;
+    bytes =
+        packs ? static_cast<uint64_t>(repack.bytes(DISCO_C8, call.batch)) : 0;
     return DISCO_OK;
   }
 
@@ -77,8 +81,7 @@ public:
                     "bytes, but got the address %p",
                     operand);
     if (packs)
-      if (disco_status s = repack.pack(call.x, workspace, call.batch,
-                                       call.channels, points, stream))
+      if (disco_status s = repack.launch(call.batch, call.x, workspace, stream))
         return s;
     return filter.launch(
         {x, call.y, call.batch, call.channels, call.schedule.out_layout},
@@ -87,9 +90,8 @@ public:
 
 private:
   Filter filter;
-  Repack repack;
+  repack::Repack repack;
   bool packs = false;
-  int64_t points = 0; ///< of a channel of x, with all features
 };
 
 disco_status checkCall(const disco_kernel_call &call) {

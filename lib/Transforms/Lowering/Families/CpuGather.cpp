@@ -1,4 +1,4 @@
-//===- CpuGather.cpp - cpu_gather as calls of the host's runtime ----------===//
+//===- CpuGather.cpp - cpu_gather as calls of the host's runtime --------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,13 +15,10 @@ using namespace mlir::disco;
 /// The kernels see [batch, channels, points...].
 static LogicalResult checkPlan(ContractionOpInterface op) {
   auto plan = op->getAttrOfType<PlanAttr>("plan");
-  for (Layout layout : {plan.getInLayout(), plan.getOutLayout(),
-                        plan.getKernelInLayout(), plan.getKernelOutLayout()})
-    if (layout != Layout::nchw)
-      return op->emitOpError()
-             << "expected the layouts of a plan for " << plan.getFamily()
-             << " to be nchw, but got " << stringifyLayout(layout);
-  return success();
+  return checkLayouts(op,
+                      {plan.getInLayout(), plan.getOutLayout(),
+                       plan.getKernelInLayout(), plan.getKernelOutLayout()},
+                      Layout::nchw);
 }
 
 static SmallVector<Value> lower(OpBuilder &builder, ContractionOpInterface op) {

@@ -1,0 +1,31 @@
+//===- CsrGather.cpp - csr_gather as calls of the CUDA runtime ----------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../FamilyLowering.h"
+#include "../KernelCalls.h"
+
+using namespace mlir;
+using namespace mlir::disco;
+
+/// The kernels see [batch, channels, points...].
+static LogicalResult checkPlan(ContractionOpInterface op) {
+  auto plan = op->getAttrOfType<PlanAttr>("plan");
+  return checkLayouts(op,
+                      {plan.getInLayout(), plan.getOutLayout(),
+                       plan.getKernelInLayout(), plan.getKernelOutLayout()},
+                      Layout::nchw);
+}
+
+static SmallVector<Value> lower(OpBuilder &builder, ContractionOpInterface op) {
+  return emitKernelCall(builder, op);
+}
+
+namespace mlir::disco::lowerings {
+extern const FamilyLowering csr_gather;
+const FamilyLowering csr_gather = {Provider::runtime, checkPlan, lower};
+} // namespace mlir::disco::lowerings
