@@ -62,7 +62,7 @@ func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x
 
 // Field of another family.
 func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>, %w: tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32> {
-  // expected-error @below {{expected the field to be one of bc_tile, k_tile, threads, split_taps, block_rows, atomics of csr_gather, but got vectors}}
+  // expected-error @below {{expected the field to be one of fields, features, block_mib of csr_gather, but got vectors}}
   %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {vectors = 1}>
     : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>, tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32>
   return %y : tensor<?x6x16x32xf32>

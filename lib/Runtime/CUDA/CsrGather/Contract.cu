@@ -149,8 +149,14 @@ template <int BC, int KT> struct Contract {
       T *to = y + k * p.fields.yBasis;
 #pragma unroll
       for (int i = 0; i < BC; ++i)
-        if (BC == 1 || i < fields)
-          to[i * p.fields.yField] = convert<T>(sums[k][i]);
+        if (BC == 1 || i < fields) {
+          const T high = convert<T>(sums[k][i]);
+          to[i * p.fields.yField] = high;
+          if constexpr (sizeof(T) == 2)
+            if (p.fields.low)
+              to[i * p.fields.yField + p.fields.low] =
+                  convert<T>(sums[k][i] - convert<A>(high));
+        }
     }
   }
 

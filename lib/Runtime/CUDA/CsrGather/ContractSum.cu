@@ -179,42 +179,43 @@ template <int F> struct ContractSum {
         add(i);
   }
 
-  /// What a thread knows of a window while it slides over it.
+  /// What a thread knows of a window while it slides over it. Masks are loaded
+  /// one ahead.
   struct Slide {
     const Chunk *x;
-    int chunk, step, steps, mask;
+    int chunk, left, mask;
     const int *masks;
-    const Values *value;
+    const Values *values;
     A window[slots][F][V];
   };
 
   static __device__ __forceinline__ void load(Slide &s, int slot) {
-    const Chunk *from = s.x + placeOf(s.chunk++);
 #pragma unroll
     for (int f = 0; f < F; ++f) {
-      const Chunk c = from[f];
+      const Chunk c = s.x[f];
 #pragma unroll
       for (int i = 0; i < V; ++i)
         s.window[slot][f][i] = convert<A>(c.v[i]);
     }
+    s.x += ++s.chunk % chunks ? F : F + 1;
   }
 
   /// As many steps as bring the slots back in their order.
   template <int slot>
   static __device__ __forceinline__ void slide(Sums &sums, Slide &s) {
     if constexpr (slot < slots) {
-      if (s.step >= s.steps)
-        return;
       load(s, (slot + slots - 1) % slots);
       const int mask = s.mask;
-      s.mask = uniform(s.masks[++s.step]);
+      s.mask = uniform(*++s.masks);
 #pragma unroll
       for (int r = 0; r < R; ++r) {
         const int has = mask >> 4 * r & 15;
-        if (has)
-          addTaps<slot>(sums[r], s.window, *s.value++, has);
+        if (has) {
+          addTaps<slot>(sums[r], s.window, *s.values++, has);
+        }
       }
-      slide<slot + 1>(sums, s);
+      if (--s.left > 0)
+        slide<slot + 1>(sums, s);
     }
   }
 
@@ -222,19 +223,18 @@ template <int F> struct ContractSum {
                                              const char *buffer) const {
     const char *values = buffer + p.columnBytes;
     Slide s;
+    s.masks = reinterpret_cast<const int *>(values) + 1;
+    s.left = uniform(s.masks[-1]);
+    s.mask = uniform(s.masks[0]);
     // Threads without points do what the last one does.
     s.x = reinterpret_cast<const Chunk *>(buffer) +
           min(lane, (points - 1) / P) * groupChunks;
     s.chunk = 0;
-    s.masks = reinterpret_cast<const int *>(values) + 1;
-    s.step = 0;
-    s.steps = uniform(s.masks[-1]);
-    s.mask = uniform(s.masks[0]);
-    s.value = reinterpret_cast<const Values *>(values + headerBytes(s.steps));
 #pragma unroll
     for (int slot = 0; slot < slots - 1; ++slot)
       load(s, slot);
-    while (s.step < s.steps)
+    s.values = reinterpret_cast<const Values *>(values + headerBytes(s.left));
+    while (s.left > 0)
       slide<0>(sums, s);
   }
 
@@ -247,20 +247,27 @@ template <int F> struct ContractSum {
     points = min(s.tile, s.lattice - firstPoint);
     firstOfLane = (firstPoint + lane * V) % s.lattice;
     Sums sums = {};
-    sum(sums, rest / s.fieldBlocks, firstField);
+    // High and low parts have the same values.
+#pragma unroll 1
+    for (int part = 0; part < (sizeof(T) == 2 && p.fields.low ? 2 : 1); ++part)
+      sum(sums, item, part * p.fields.low);
     store(sums, item);
   }
 
-  __device__ __forceinline__ void sum(Sums &sums, int group,
-                                      int firstField) const {
+  /// Adds the taps of all features; those of x begin `offset` further.
+  __device__ __forceinline__ void sum(Sums &sums, int item,
+                                      int64_t offset) const {
     const Sphere &s = p.sphere;
+    const int rest = item / s.tiles;
+    const int firstField = rest % s.fieldBlocks * F;
+    const int group = rest / s.fieldBlocks;
     const int firstStage = s.rows[group].x, numStages = s.rows[group].y;
     int left = numStages * p.fields.numBasis;
     if (left == 0)
       return;
     Cursor next = {0, p.groupValues[group],
                    static_cast<const T *>(p.fields.x) +
-                       firstField * p.fields.xField};
+                       firstField * p.fields.xField + offset};
     const Int4 *stages = s.stages + firstStage;
 #pragma unroll 1
     for (int i = 0; i < sumStages - 1; ++i) {
@@ -282,6 +289,7 @@ template <int F> struct ContractSum {
       from = from + 1 == sumStages ? 0 : from + 1;
     }
     waitForCopies<0>();
+    __syncwarp();
   }
 
   /// Through shared memory, so that neighbouring threads store neighbours.

@@ -59,6 +59,10 @@ struct Sizes {
         numOut(call.psi.nlat_out * call.psi.nlon_out), size(sizeOf(call.dtype)),
         sumSize(call.dtype == DISCO_F64 ? 8 : 4) {}
 
+  /// Parts of a K-expanded element, and of a packed weight: a high and a low
+  /// one.
+  int64_t parts() const { return size == 2 ? 2 : 1; }
+
   int64_t batch, channels, outChannels, groups, groupIn, groupOut;
   int64_t numBasis, numIn, numOut;
   int64_t size, sumSize; ///< bytes of an element of fields and of sums
@@ -83,8 +87,10 @@ int64_t latitudesOfBlock(const disco_kernel_call &call, int64_t fields,
   const disco_kernel_psi &psi = call.psi;
   const bool isSphere = psi.form == DISCO_FORM_ARCS;
   const int64_t rowPoints = isSphere ? psi.nlon_out : 1;
-  const int64_t bytes = std::max<int64_t>(
-      fields * psi.num_basis * rowPoints * Sizes(call).size, 1);
+  const int64_t bytes =
+      std::max<int64_t>(fields * psi.num_basis * rowPoints * Sizes(call).size *
+                            Sizes(call).parts(),
+                        1);
   const int64_t rows = std::max<int64_t>(blockBytes / bytes, 1);
   return isSphere ? rows : roundUp(rows, pointThreads);
 }
@@ -122,7 +128,9 @@ public:
     pitch = pitchOf(std::max<int64_t>(columns, 1));
     params.pitch = static_cast<int32_t>(pitch);
     params.size = s.outChannels * (isWeightFirst ? s.numBasis : 1) * pitch;
-    packedBytes = params.size * s.size;
+    if (params.weightIsF32 && s.size == 2)
+      params.low = params.size;
+    packedBytes = (params.size + params.low) * s.size;
     const int64_t weightSize = sizeOf(call.weight_dtype);
     const int64_t count = s.outChannels * s.groupIn * s.numBasis;
     if (call.has_bias && call.bias)
@@ -171,6 +179,8 @@ public:
     return e;
   }
 
+  int64_t low() const { return params.low; }
+
   int64_t pitch = 0;
 
 private:
@@ -206,9 +216,10 @@ public:
   disco_status workspaceBytes(const disco_kernel_call &c,
                               uint64_t &bytes) const override {
     const Sizes s(c);
-    bytes = static_cast<uint64_t>(
-        weight.bytes() +
-        s.channels * s.numBasis * pitchOf(filter.maxBlockPoints()) * s.size);
+    bytes = static_cast<uint64_t>(weight.bytes() +
+                                  s.channels * s.numBasis *
+                                      pitchOf(filter.maxBlockPoints()) *
+                                      s.parts() * s.size);
     return DISCO_OK;
   }
 
@@ -245,6 +256,7 @@ private:
     fields.xField = s.numIn;
     fields.yBasis = pitchOf(pointsOf(block));
     fields.yField = s.numBasis * fields.yBasis;
+    fields.low = (s.parts() - 1) * s.channels * fields.yField;
     return filter.launch(fields, block, stream);
   }
 
@@ -266,6 +278,8 @@ private:
     p.aGroup = s.groupOut * weight.pitch;
     p.bPitch = pitchOf(points);
     p.bGroup = s.groupIn * s.numBasis * p.bPitch;
+    p.aLow = weight.low();
+    p.bLow = (s.parts() - 1) * s.channels * s.numBasis * p.bPitch;
     p.dPitch = s.numOut;
     p.dGroup = s.groupOut * s.numOut;
     p.groups = static_cast<int32_t>(s.groups);
@@ -298,8 +312,8 @@ public:
     if (disco_status status = readChoices(c, options.choices))
       return status;
     // As many out-channels as fit; whole groups, or a part of one.
-    const int64_t bytes =
-        std::max<int64_t>(s.numBasis * pitchOf(s.numIn) * s.size, 1);
+    const int64_t bytes = std::max<int64_t>(
+        s.numBasis * pitchOf(s.numIn) * s.parts() * s.size, 1);
     const int64_t fit =
         std::max<int64_t>(options.choices.blockBytes / bytes, 1);
     const int64_t width = std::max<int64_t>(s.groupOut, 1);
@@ -317,8 +331,9 @@ public:
   disco_status workspaceBytes(const disco_kernel_call &c,
                               uint64_t &bytes) const override {
     const Sizes s(c);
-    bytes = static_cast<uint64_t>(
-        weight.bytes() + block * s.numBasis * pitchOf(s.numIn) * s.size);
+    bytes = static_cast<uint64_t>(weight.bytes() + block * s.numBasis *
+                                                       pitchOf(s.numIn) *
+                                                       s.parts() * s.size);
     return DISCO_OK;
   }
 
@@ -364,6 +379,8 @@ private:
     p.bGroup = s.groupIn * s.numIn;
     p.dPitch = pitchOf(s.numIn);
     p.dGroup = s.groupOut * s.numBasis * p.dPitch;
+    p.aLow = weight.low();
+    p.dLow = (s.parts() - 1) * count * s.numBasis * p.dPitch;
     p.groups = static_cast<int32_t>(groups);
     p.epilogue.channels = 1;
     return mixer.mix(p, stream);
@@ -380,6 +397,7 @@ private:
     fields.numBasis = static_cast<int32_t>(s.numBasis);
     fields.xBasis = pitchOf(s.numIn);
     fields.xField = s.numBasis * fields.xBasis;
+    fields.low = (s.parts() - 1) * count * fields.xField;
     fields.yField = s.numOut;
     Epilogue epilogue = weight.epilogueOf(c, o);
     if (c.has_residual)
@@ -419,9 +437,10 @@ public:
   disco_status workspaceBytes(const disco_kernel_call &c,
                               uint64_t &bytes) const override {
     const Sizes s(c);
-    bytes = static_cast<uint64_t>(
-        partBytes(s) +
-        filtered * s.numBasis * pitchOf(filter.maxBlockPoints()) * s.size);
+    bytes = static_cast<uint64_t>(partBytes(s) +
+                                  filtered * s.numBasis *
+                                      pitchOf(filter.maxBlockPoints()) *
+                                      s.parts() * s.size);
     return DISCO_OK;
   }
 
@@ -476,6 +495,7 @@ private:
     fields.yBasis =
         pitchOf(filter.firstPoint(block + 1) - filter.firstPoint(block));
     fields.yField = s.numBasis * fields.yBasis;
+    fields.low = (s.parts() - 1) * filtered * fields.yField;
     return filter.launch(fields, block, stream);
   }
 
@@ -498,6 +518,8 @@ private:
     p.bPitch = isWeightFirst ? s.numOut : pitchOf(points);
     p.aGroup = p.m * p.aPitch;
     p.bGroup = p.n * p.bPitch;
+    (isWeightFirst ? p.aLow : p.bLow) =
+        (s.parts() - 1) * filtered * s.numBasis * pitchOf(points);
     p.r = points;
     p.step = roundUp((points + splits - 1) / splits, 32);
     p.groups = static_cast<int32_t>(s.groups);

@@ -109,7 +109,8 @@ namespace {
 
 /// Shared memory of a block of contract: at most this many columns and taps in
 /// a stage, unless one window needs more.
-constexpr int32_t maxColumns = 1024, maxStageTaps = 128, maxPieceTaps = 96;
+constexpr int32_t maxColumns = 1024, maxStageTaps = 128,
+                  maxPieceTaps = DISCO_CSR_GATHER_PIECE_TAPS;
 
 class ContractBuilder {
 public:
@@ -232,12 +233,13 @@ ContractTables makeContractTables(const disco_kernel_psi &psi,
 namespace {
 
 /// Out-points of a warp, and taps of a window.
-constexpr int32_t maxSumTile = 32 * sumPoints, maxSumTaps = 64;
+constexpr int32_t maxSumTile = 32 * sumPoints,
+                  maxSumTaps = DISCO_CSR_GATHER_SUM_PIECE_TAPS;
 /// Windows begin at multiples of this, where 16 bytes of f32 do.
 constexpr int32_t windowAlignment = 4;
 /// A group has one row, or as many as have so many taps together: rows near the
 /// poles are enough work for a warp alone.
-constexpr int64_t maxGroupTaps = 512;
+constexpr int64_t maxGroupTaps = DISCO_CSR_GATHER_SUM_TAPS;
 
 /// Taps of a row in a window, which begin at `offset`.
 struct Piece {

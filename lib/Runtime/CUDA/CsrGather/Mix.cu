@@ -30,6 +30,8 @@ __device__ __forceinline__ void mix(const MixParams &p, char *shared) {
   o.b = static_cast<const T *>(p.b) + group * p.bGroup + firstN;
   o.aPitch = p.aPitch;
   o.bPitch = p.bPitch;
+  o.aLow = p.aLow;
+  o.bLow = p.bLow;
   o.m = p.m - firstM;
   o.n = p.n - firstN;
   o.r = p.r;
@@ -43,7 +45,12 @@ __device__ __forceinline__ void mix(const MixParams &p, char *shared) {
     if (m >= p.m || n >= p.n)
       return;
     const int64_t at = group * p.dGroup + m * p.dPitch + n;
-    d[at] = convert<T>(finish<T>(p.epilogue, sum, group * p.m + m, at));
+    const A value = finish<T>(p.epilogue, sum, group * p.m + m, at);
+    const T high = convert<T>(value);
+    d[at] = high;
+    if constexpr (sizeof(T) == 2)
+      if (p.dLow)
+        d[at + p.dLow] = convert<T>(value - convert<A>(high));
   });
 }
 __device__ __forceinline__ void mixSquare(const MixParams &p, char *shared) {
@@ -70,6 +77,8 @@ __device__ __forceinline__ void outer(const OuterParams &p, char *shared) {
         begin;
   o.aPitch = p.aPitch;
   o.bPitch = p.bPitch;
+  o.aLow = p.aLow;
+  o.bLow = p.bLow;
   o.m = p.m - firstM;
   o.n = p.n - firstN;
   o.r = max(int64_t(0), end - begin);
@@ -128,18 +137,20 @@ __device__ void pack(const PackParams &p) {
   const int c = p.isWeightFirst ? column : column / p.numBasis;
   const int k = p.isWeightFirst ? row % p.numBasis : column % p.numBasis;
   const int o = p.isWeightFirst ? row / p.numBasis : row;
-  T value = T(0.0f);
+  A value = 0;
   if (c < p.groupIn) {
     const int64_t line =
         p.isTransposed
             ? (static_cast<int64_t>(group) * p.groupIn + c) * p.groupOut + o
             : (static_cast<int64_t>(group) * p.groupOut + o) * p.groupIn + c;
     const int64_t from = line * p.numBasis + k;
-    value = p.weightIsF32
-                ? convert<T>(static_cast<const float *>(p.weight)[from])
-                : static_cast<const T *>(p.weight)[from];
+    value = p.weightIsF32 ? A(static_cast<const float *>(p.weight)[from])
+                          : convert<A>(static_cast<const T *>(p.weight)[from]);
   }
-  static_cast<T *>(p.packed)[at] = value;
+  T *to = static_cast<T *>(p.packed) + at;
+  *to = convert<T>(value);
+  if (p.low)
+    to[p.low] = convert<T>(value - convert<A>(*to));
 }
 
 __device__ void sumBias(const BiasParams &p) {

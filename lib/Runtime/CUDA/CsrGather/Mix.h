@@ -26,6 +26,8 @@ struct MixParams {
   const void *b;
   void *d;
   int64_t aGroup, bGroup, dGroup, bPitch, dPitch;
+  /// As Fields::low; those of a and b are summed after the others.
+  int64_t aLow, bLow, dLow;
   int32_t m, n, r, aPitch;
   int32_t groups, blocksM, blocksN;
   int32_t aIsAligned, bIsAligned; ///< lines begin at multiples of 16 bytes
@@ -37,7 +39,8 @@ struct OuterParams {
   const void *a, *b;
   void *partial; ///< [splits][groups][m, n] of the type of sums
   int64_t aGroup, bGroup, aPitch, bPitch;
-  int64_t r, step; ///< of a part
+  int64_t aLow, bLow; ///< as in MixParams
+  int64_t r, step;    ///< of a part
   int32_t m, n, groups, splits, blocksM, blocksN;
   int32_t aIsAligned, bIsAligned;
   int32_t adds; ///< 0: overwrites
@@ -60,6 +63,7 @@ struct PackParams {
   void *packed;
   int64_t size; ///< of all that is written
   int32_t groups, groupIn, groupOut, numBasis, pitch;
+  int64_t low; ///< as Fields::low
   int32_t isWeightFirst, isTransposed, weightIsF32;
 };
 

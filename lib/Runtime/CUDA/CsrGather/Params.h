@@ -27,6 +27,7 @@
 #define DISCO_LIB_RUNTIME_CUDA_CSRGATHER_PARAMS_H
 
 #include "../device/Epilogue.h"
+#include "disco/ABI/Families/CsrGather.h"
 
 #include <cstdint>
 
@@ -43,6 +44,9 @@ struct Fields {
   void *y;
   int64_t xField, xBasis; ///< from field to field; from k to k (contract_sum)
   int64_t yField, yBasis; ///< likewise; yBasis for contract
+  /// f16 and bf16: from the K-expanded elements to what is missing from them,
+  /// rounded in turn, so that both together are twice as precise; 0: nowhere.
+  int64_t low;
   int32_t numFields, numBasis;
 };
 
@@ -73,7 +77,7 @@ struct ContractParams {
 };
 
 /// Threads of a block of contract, at most.
-constexpr int contractThreads = 128;
+constexpr int contractThreads = DISCO_CSR_GATHER_LONGITUDES;
 
 /// Elements of a record of contract: K values and the column, in units of 16
 /// bytes.
@@ -112,11 +116,11 @@ struct ContractSumParams {
   int32_t isAligned;   ///< chunks of x begin at addresses of their size
 };
 
-constexpr int sumPoints = 8;
-constexpr int sumRows = 4;
+constexpr int sumPoints = DISCO_CSR_GATHER_SUM_LONGITUDES;
+constexpr int sumRows = DISCO_CSR_GATHER_SUM_ROWS;
 /// Windows in shared memory for each warp: one is summed, others on their way.
 constexpr int sumStages = 3;
-constexpr int sumWarps = 4;
+constexpr int sumWarps = DISCO_CSR_GATHER_SUM_WARPS;
 /// Threads of a block of contract_sum.
 constexpr int contractSumThreads = sumWarps * 32;
 
@@ -141,7 +145,7 @@ struct PointParams {
   Epilogue epilogue;  ///< contract_sum
 };
 
-constexpr int pointThreads = 128;
+constexpr int pointThreads = DISCO_CSR_GATHER_POINTS;
 
 } // namespace disco::cuda::csr
 

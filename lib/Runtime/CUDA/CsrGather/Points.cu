@@ -59,9 +59,12 @@ template <int BC, int KT> __device__ void contractPoints(const PointParams &p) {
       for (int k = 0; k < KT; ++k)
 #pragma unroll
         for (int i = 0; i < BC; ++i)
-          if (first + k < K && i < fields)
-            y[k * p.fields.yBasis + i * p.fields.yField] =
-                convert<T>(sums[k][i]);
+          if (first + k < K && i < fields) {
+            T *to = y + k * p.fields.yBasis + i * p.fields.yField;
+            *to = convert<T>(sums[k][i]);
+            if (p.fields.low)
+              to[p.fields.low] = convert<T>(sums[k][i] - convert<A>(*to));
+          }
     }
   });
 }
@@ -80,8 +83,13 @@ template <int BC> __device__ void contractSumPoints(const PointParams &p) {
         const A v = value[k];
 #pragma unroll
         for (int i = 0; i < BC; ++i)
-          if (i < fields)
-            sums[i] += v * convert<A>(from[i * p.fields.xField]);
+          if (i < fields) {
+            const T *element = from + i * p.fields.xField;
+            A high = convert<A>(*element);
+            if (p.fields.low)
+              high += convert<A>(element[p.fields.low]);
+            sums[i] += v * high;
+          }
       }
     }
     T *y = static_cast<T *>(p.fields.y);

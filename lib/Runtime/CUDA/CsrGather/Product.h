@@ -70,7 +70,8 @@ struct FmaProduct : Tiles<E, isFlat, isOuter> {
     a += rowOf(0) * Base::aPitch;
     b += isOuter ? columnOf(0) * Base::bPitch : columnOf(0);
     static_assert(Base::K % V == 0, "whole words");
-    // Unrolled, the words of several steps would not fit the registers.
+    // Unrolled, the words of several steps of b [n, r] would not fit the
+    // registers.
 #pragma unroll 1
     for (int k = 0; k < Base::K; k += V) {
       Word right[isOuter ? TN : TN / V];
@@ -229,6 +230,7 @@ using Product =
 template <typename E> struct Operands {
   const E *a, *b;
   int64_t aPitch, bPitch;
+  int64_t aLow, bLow; ///< as Fields::low
   int m, n;
   int64_t r;
   bool aIsAligned, bIsAligned;
@@ -237,20 +239,26 @@ template <typename E> struct Operands {
 template <typename P, typename E, bool isOuter>
 __device__ __forceinline__ void multiplyTiles(P &product, E *shared,
                                               const Operands<E> &o) {
-  const auto steps = static_cast<int>((o.r + P::K - 1) / P::K);
+  const auto across = static_cast<int>((o.r + P::K - 1) / P::K);
+  // High by high, then the low of b, then that of a.
+  const int steps = across * (1 + (o.aLow != 0) + (o.bLow != 0));
   const auto copy = [&](int step) {
     if (step < steps) {
-      const int64_t first = int64_t(step) * P::K;
+      const int pass = step / across;
+      const bool bIsLow = pass == 1 && o.bLow != 0;
+      const E *a = o.a + (pass != 0 && !bIsLow ? o.aLow : 0);
+      const E *b = o.b + (bIsLow ? o.bLow : 0);
+      const int64_t first = int64_t(step - pass * across) * P::K;
       const auto depth = static_cast<int>(min(int64_t(P::K), o.r - first));
       E *to = shared + step % P::stages * P::size;
-      copyTile<mixThreads, P::M, P::K, P::aPitch>(to, o.a + first, o.aPitch,
-                                                  o.m, depth, o.aIsAligned);
+      copyTile<mixThreads, P::M, P::K, P::aPitch>(to, a + first, o.aPitch, o.m,
+                                                  depth, o.aIsAligned);
       if constexpr (isOuter)
         copyTile<mixThreads, P::N, P::K, P::bPitch>(
-            to + P::aSize, o.b + first, o.bPitch, o.n, depth, o.bIsAligned);
+            to + P::aSize, b + first, o.bPitch, o.n, depth, o.bIsAligned);
       else
         copyTile<mixThreads, P::K, P::N, P::bPitch>(
-            to + P::aSize, o.b + first * o.bPitch, o.bPitch, depth, o.n,
+            to + P::aSize, b + first * o.bPitch, o.bPitch, depth, o.n,
             o.bIsAligned);
     }
     commitCopies();
