@@ -280,7 +280,7 @@ func.func @ones_in_padding(%x: tensor<1x12x16x32xbf16>, %w: tensor<12x12x9xbf16>
 // CHECK-LABEL: @features
 // CHECK: linalg.pack
 // CHECK: %[[A:.*]] = disco.conv
-// CHECK: %[[Z:.*]] = disco.contract %[[A]], {{.*}} plan <toeplitz_wgmma, layout = c8 -> nchw, kernel_layout = c8 -> c8, {{.*}} -> tensor<?x12x9x16x32xbf16>
+// CHECK: %[[Z:.*]] = disco.contract %[[A]], {{.*}} plan <toeplitz_wgmma, layout = c8 -> nchw, schedule = {{.*}} -> tensor<?x12x9x16x32xbf16>
 // CHECK: %[[Y:.*]] = disco.contract_sum %[[Z]], {{.*}} plan <toeplitz_wgmma, order = weight_first, layout = nchw -> c8, kernel_layout = c8 -> c8, {{.*}} -> tensor<?x2x16x32x8xbf16>
 // CHECK-NOT: {{linalg\.(un)?pack}}
 // CHECK: disco.conv %[[Y]]

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -54,13 +55,6 @@ struct Memory {
     return statusOf(cudaMalloc(&data, std::max<uint64_t>(bytes, 1)),
                     "allocating device memory");
   }
-  Status upload(const Array &array) {
-    if (Status s = allocate(array.bytes.size()); !s || array.bytes.empty())
-      return s;
-    return statusOf(cudaMemcpy(data, array.bytes.data(), array.bytes.size(),
-                               cudaMemcpyHostToDevice),
-                    "copying to the device");
-  }
 };
 
 /// The clock of the multiprocessors, from the driver's management library;
@@ -98,29 +92,107 @@ int currentClockMhz(int device) {
 
 static int64_t padTo8(int64_t n) { return (n + 7) / 8 * 8; }
 
-/// Room for fields [batch, channels, points] in c8: [batch, channels / 8,
-/// points, 8], all bytes 0.
-static Result<Array> makeC8(DType dtype, int64_t batch, int64_t channels,
-                            int64_t points) {
-  return Array::create(dtype, {batch, padTo8(channels), points});
+namespace {
+
+/// Fields [batch, channels, points] of the host, and the same of a device in
+/// nchw or c8: [batch, channels / 8, points, 8].
+class Fields {
+public:
+  Fields(Array &host, int64_t batch, int64_t channels, bool blocked)
+      : host(host), size(sizeOf(host.dtype)), channels(channels),
+        points(batch * channels > 0 ? host.numElements() / (batch * channels)
+                                    : 0),
+        blocked(blocked),
+        elements(blocked ? batch * padTo8(channels) * points
+                         : static_cast<int64_t>(host.bytes.size()) / size) {}
+
+  uint64_t bytes() const { return static_cast<uint64_t>(elements * size); }
+  /// By way of pinned memory.
+  Status upload(void *device) { return transfer(device, true); }
+  Status download(const void *device) {
+    return transfer(const_cast<void *>(device), false);
+  }
+
+private:
+  Status transfer(void *device, bool toDevice);
+  void move(unsigned char *part, int64_t first, int64_t count, bool toDevice);
+  void moveBlocked(unsigned char *part, int64_t e, bool toDevice);
+
+  Array &host;
+  int64_t size, channels, points;
+  bool blocked;
+  int64_t elements;
+};
+
+} // namespace
+
+/// Pinned memory for parts of tensors; null when there is none.
+static unsigned char *staging(int64_t bytes) {
+  static void *const memory = [bytes] {
+    void *pinned = nullptr;
+    return cudaMallocHost(&pinned, static_cast<size_t>(bytes)) == cudaSuccess
+               ? pinned
+               : nullptr;
+  }();
+  return static_cast<unsigned char *>(memory);
+}
+static constexpr int64_t stagingBytes = int64_t(64) << 20;
+
+Status Fields::transfer(void *device, bool toDevice) {
+  unsigned char *part = staging(stagingBytes);
+  if (!part)
+    return Error{"allocating pinned memory failed"};
+  const int64_t most = stagingBytes / size;
+  for (int64_t first = 0; first < elements; first += most) {
+    const int64_t count = std::min(most, elements - first);
+    auto *place = static_cast<unsigned char *>(device) + first * size;
+    if (toDevice)
+      move(part, first, count, true);
+    if (Status s = statusOf(
+            cudaMemcpy(toDevice ? place : part, toDevice ? part : place,
+                       static_cast<size_t>(count * size), cudaMemcpyDefault),
+            "copying between host and device");
+        !s)
+      return s;
+    if (!toDevice)
+      move(part, first, count, false);
+  }
+  return {};
 }
 
-/// Copies 16-bit fields between nchw and c8.
-static void repack(Array &nchw, Array &c8, int64_t channels, bool toC8) {
-  const int64_t fields = c8.shape[0] * channels, points = c8.shape[2];
-  auto *n = reinterpret_cast<uint16_t *>(nchw.bytes.data());
-  auto *b = reinterpret_cast<uint16_t *>(c8.bytes.data());
-  parallelFor(fields, 1, [&](int64_t field) {
-    const int64_t c = field % channels;
-    uint16_t *plane = n + field * points;
-    uint16_t *blocks =
-        b + (field / channels * padTo8(channels) + c / 8 * 8) * points + c % 8;
-    for (int64_t i = 0; i < points; ++i)
-      if (toC8)
-        blocks[8 * i] = plane[i];
-      else
-        plane[i] = blocks[8 * i];
+/// Elements `first` and so on of the device's tensor are in `part`.
+void Fields::move(unsigned char *part, int64_t first, int64_t count,
+                  bool toDevice) {
+  constexpr int64_t piece = 1 << 16;
+  parallelFor((count + piece - 1) / piece, 1, [&](int64_t i) {
+    const int64_t begin = i * piece, end = std::min(begin + piece, count);
+    if (!blocked) {
+      unsigned char *at = host.bytes.data() + (first + begin) * size;
+      std::memcpy(toDevice ? part + begin * size : at,
+                  toDevice ? at : part + begin * size, (end - begin) * size);
+      return;
+    }
+    for (int64_t e = begin; e < end; e += 8)
+      moveBlocked(part + e * size, first + e, toDevice);
   });
+}
+
+/// The 8 channels of a point from element `e` of c8 on, of 16 bits each. Those
+/// that do not exist are zeros on the device, and nowhere on the host.
+void Fields::moveBlocked(unsigned char *part, int64_t e, bool toDevice) {
+  const int64_t point = e / 8 % points, block = e / 8 / points;
+  const int64_t blocks = padTo8(channels) / 8, first = block % blocks * 8;
+  const int64_t field = block / blocks * channels + first;
+  auto *there = reinterpret_cast<uint16_t *>(part);
+  auto *here =
+      reinterpret_cast<uint16_t *>(host.bytes.data()) + field * points + point;
+  for (int64_t c = 0; c < 8; ++c)
+    if (first + c >= channels)
+      there[c] = toDevice ? 0 : there[c];
+    else if (toDevice)
+      there[c] = here[c * points];
+    else
+      here[c * points] = there[c];
 }
 
 static double elapsedMs(const Event &start, const Event &end) {
@@ -190,13 +262,20 @@ public:
         !s)
       return s;
     context.stream = stream.handle;
-    if (how.layout == DISCO_C8)
-      if (Status s = makeBlocked(); !s)
-        return s;
+    Fields xFields = fieldsOf(operands.x);
+    if (Status s = x.allocate(xFields.bytes()); !s)
+      return s;
+    if (Status s = xFields.upload(x.data); !s)
+      return s;
     for (const auto &[memory, array] :
-         {std::pair(&x, &deviceX()), std::pair(&gy, &operands.gy),
-          std::pair(&weight, &operands.weight), std::pair(&y, &deviceY())})
-      if (Status s = memory->upload(*array); !s)
+         {std::pair(&gy, &operands.gy), std::pair(&weight, &operands.weight)}) {
+      if (Status s = memory->allocate(array->bytes.size()); !s)
+        return s;
+      if (Status s = Fields(*array, 1, 1, false).upload(memory->data); !s)
+        return s;
+    }
+    for (Memory *memory : {&y, &again})
+      if (Status s = memory->allocate(fieldsOf(operands.y).bytes()); !s)
         return s;
     return flush.allocate(flushBytes);
   }
@@ -249,23 +328,9 @@ private:
     return {};
   }
 
-  /// The fields of x and y in c8.
-  Status makeBlocked() {
-    const int64_t fields = settings.batch * work.xShape[1];
-    for (auto &[blocked, array] : {std::pair(&blockedX, &operands.x),
-                                   std::pair(&blockedY, &operands.y)}) {
-      Result<Array> made =
-          makeC8(settings.dtype, settings.batch, work.xShape[1],
-                 array->numElements() / fields);
-      if (!made)
-        return made.error();
-      *blocked = std::move(*made);
-    }
-    repack(operands.x, blockedX, work.xShape[1], true);
-    return {};
+  Fields fieldsOf(Array &array) const {
+    return {array, settings.batch, work.xShape[1], how.layout == DISCO_C8};
   }
-  Array &deviceX() { return how.layout == DISCO_C8 ? blockedX : operands.x; }
-  Array &deviceY() { return how.layout == DISCO_C8 ? blockedY : operands.y; }
 
   Status launch() {
     if (disco_device_run(prepared, &call, stream.handle, workspace.data,
@@ -306,30 +371,43 @@ private:
     return {};
   }
 
-  Status download(Array &to) {
-    return statusOf(cudaMemcpy(to.bytes.data(), y.data, to.bytes.size(),
-                               cudaMemcpyDeviceToHost),
-                    "copying from the device");
-  }
-
   /// The result of a run over NaN, and whether one more gives the same bits.
   Status checkBits() {
-    Result<Array> again = Array::create(settings.dtype, deviceY().shape);
-    if (!again)
-      return again.error();
-    for (Array *to : {&deviceY(), &*again}) {
-      cudaMemsetAsync(y.data, 0xff, to->bytes.size(), stream.handle);
+    Fields fields = fieldsOf(operands.y);
+    const uint64_t bytes = fields.bytes();
+    for (Memory *memory : {&again, &y}) {
+      call.y = memory->data;
+      cudaMemsetAsync(memory->data, 0xff, bytes, stream.handle);
       if (Status s = launch(); !s)
         return s;
       if (Status s = wait(); !s)
         return s;
-      if (Status s = download(*to); !s)
-        return s;
     }
-    if (again->bytes != deviceY().bytes)
-      return Error{"expected two runs to give the same bits, but they differ"};
-    if (how.layout == DISCO_C8)
-      repack(operands.y, blockedY, work.xShape[1], false);
+    if (Status s = compareBits(bytes); !s)
+      return s;
+    return fields.download(y.data);
+  }
+
+  /// Whether y and again are the same, read in parts.
+  Status compareBits(uint64_t bytes) {
+    constexpr uint64_t half = stagingBytes / 2;
+    unsigned char *part = staging(stagingBytes);
+    if (!part)
+      return Error{"allocating pinned memory failed"};
+    for (uint64_t done = 0; done < bytes; done += half) {
+      const uint64_t count = std::min(half, bytes - done);
+      for (const auto &[from, to] :
+           {std::pair(&y, part), std::pair(&again, part + half)})
+        if (Status s = statusOf(
+                cudaMemcpy(to, static_cast<unsigned char *>(from->data) + done,
+                           count, cudaMemcpyDefault),
+                "copying from the device");
+            !s)
+          return s;
+      if (std::memcmp(part, part + half, count) != 0)
+        return Error{
+            "expected two runs to give the same bits, but they differ"};
+    }
     return {};
   }
 
@@ -342,14 +420,13 @@ private:
   const DeviceMachine &machine;
   const DeviceSettings &how;
   Operands &operands;
-  Array blockedX, blockedY; ///< in c8
   disco_device_context context = {};
   disco_kernel_call call = {};
   disco_prepared *prepared = nullptr;
   uint64_t workspaceBytes = 0;
   Stream stream;
   Event start, end;
-  Memory x, gy, weight, y, workspace, flush;
+  Memory x, gy, weight, y, again, workspace, flush;
 };
 
 } // namespace

@@ -22,6 +22,8 @@
 
 #include "../Models.h"
 
+#include "disco/ABI/Families/ToeplitzWgmma.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -30,12 +32,27 @@
 using namespace disco;
 using namespace disco::planning;
 
-enum Field : int32_t { rows, lonGroups, stages, fused, blockRows, numFields };
+/// The kernels' fields, and those of the planned conv.
+enum Field : int32_t {
+  rows = DISCO_TOEPLITZ_WGMMA_ROWS,
+  lonGroups = DISCO_TOEPLITZ_WGMMA_LON_GROUPS,
+  stages = DISCO_TOEPLITZ_WGMMA_STAGES,
+  fused,
+  blockRows,
+  numFields
+};
+
+static constexpr int64_t rowChoices[] = DISCO_TOEPLITZ_WGMMA_ROW_CHOICES;
+static constexpr int64_t groupChoices[] = DISCO_TOEPLITZ_WGMMA_GROUP_CHOICES;
 
 static constexpr FieldInfo fields[numFields] = {
-    {"rows", "output rows in the rows of A (weight_first)", "rows", 1, 8, 1},
-    {"lon_groups", "groups of T longitudes of a CTA", "groups", 1, 32, 1},
-    {"stages", "slabs of x in flight", "slabs", 2, 8, 1},
+    {"rows", "output latitudes in the rows of A (features in the reduction)",
+     "rows", 1, *std::prev(std::end(rowChoices)), 1},
+    {"lon_groups", "groups of T longitudes of a tile", "groups", 1,
+     *std::begin(groupChoices), 1},
+    {"stages", "stages of the pipeline: a band and three slabs of x each",
+     "stages", DISCO_TOEPLITZ_WGMMA_MIN_STAGES, DISCO_TOEPLITZ_WGMMA_MAX_STAGES,
+     1},
     {"fused", "1: the channel mix follows in the same kernel", "", 0, 1, 1},
     {"block_rows",
      "rows of the K-expanded tensor between filter and mix; 0: all", "rows", 0,
@@ -43,7 +60,10 @@ static constexpr FieldInfo fields[numFields] = {
 };
 static constexpr FieldTable table = {fields, numFields};
 
-static constexpr double tileRows = 64, tileChannels = 8, chunkTaps = 16;
+static constexpr double tileRows = DISCO_TOEPLITZ_WGMMA_TILE_ROWS,
+                        tileChannels = DISCO_TOEPLITZ_WGMMA_CHANNELS,
+                        stepColumns = DISCO_TOEPLITZ_WGMMA_STEP_COLUMNS,
+                        mathGroups = DISCO_TOEPLITZ_WGMMA_MATH_GROUPS;
 
 /// Whether features lie in the reduction.
 static bool reducesOverK(const Problem &p, int32_t order) {
@@ -55,12 +75,33 @@ static FilterCounts countsOf(const Problem &p, int32_t order) {
   return appliedFilter(p, order).problem.filter;
 }
 
-/// Longitudes in the rows of A.
-static double longitudes(const Problem &p, const Schedule &s) {
-  const double other = reducesOverK(p, s.order)
-                           ? real(get(s, rows)) * real(p.filter.phases)
-                           : real(p.num_basis);
-  return std::max(1.0, std::floor(tileRows / other));
+/// Planes of the rows of A: output latitudes or features.
+static int64_t planesOf(const Problem &p, const Schedule &s) {
+  return reducesOverK(p, s.order) ? get(s, rows) : p.num_basis;
+}
+
+/// T, the longitudes of a phase in the rows of A; at least 1.
+static int64_t longitudes(const Problem &p, const Schedule &s) {
+  const int64_t phases = countsOf(p, s.order).phases;
+  return std::max<int64_t>(1, DISCO_TOEPLITZ_WGMMA_TILE_ROWS /
+                                  (planesOf(p, s) * phases));
+}
+
+/// Points of a slab of x of a stage.
+static int64_t slabPoints(const Problem &p, const Schedule &s) {
+  const auto group =
+      static_cast<int32_t>(longitudes(p, s) * countsOf(p, s.order).phases);
+  return disco_toeplitz_wgmma_slab_bytes(
+             static_cast<int32_t>(get(s, lonGroups)), group,
+             static_cast<int32_t>(get(s, stages))) /
+         DISCO_TOEPLITZ_WGMMA_POINT_BYTES;
+}
+
+/// Points that a window of x has beyond the columns of A.
+static int64_t haloOf(const Problem &p, const Schedule &s) {
+  return disco_toeplitz_wgmma_halo(static_cast<int32_t>(get(s, lonGroups)),
+                                   static_cast<int32_t>(longitudes(p, s)),
+                                   countsOf(p, s.order).stride);
 }
 
 //===----------------------------------------------------------------------===//
@@ -78,12 +119,20 @@ static std::optional<RuleFailure> checkConstant(const Problem &p,
 }
 
 static std::optional<RuleFailure> checkK(const Problem &p, const Target &,
-                                         int32_t) {
-  if (p.num_basis <= 64)
+                                         int32_t order) {
+  const int64_t phases = countsOf(p, order).phases;
+  if (reducesOverK(p, order)) {
+    if (phases <= tileRows)
+      return std::nullopt;
+    return failure("expected the phases to be at most " + text(tileRows) +
+                       ", the rows of a tensor tile, but got " + text(phases),
+                   "use csr_gather");
+  }
+  if (real(p.num_basis) * real(phases) <= tileRows)
     return std::nullopt;
-  return failure("expected K to be at most 64, the rows of a tensor tile, but "
-                 "got " +
-                     text(p.num_basis),
+  return failure("expected K times the phases to be at most " + text(tileRows) +
+                     ", the rows of a tensor tile, but got " +
+                     text(p.num_basis) + " times " + text(phases),
                  "use csr_gather");
 }
 
@@ -104,19 +153,20 @@ static std::optional<RuleFailure> checkIndices(const Problem &p,
   return checkExtents(p, target, static_cast<int64_t>(tileChannels));
 }
 
-/// A, slabs of x, and in a fused kernel blocks of W and of the features.
+/// Shared memory of a CTA. The kernels share all that there is out to stages;
+/// the planned fused one has blocks of W and of the features, too.
 static double smemBytes(const Problem &p, const Schedule &s) {
+  if (!get(s, fused))
+    return DISCO_TOEPLITZ_WGMMA_SMEM_BYTES;
   const double e = elementBytes(p);
-  constexpr double bandChunks = 16, pieceTaps = 256;
+  constexpr double bandSteps = 16, pieceTaps = 256;
+  constexpr double weightStages = 4, weightColumns = 48, featureBlocks = 2;
   const FilterCounts f = countsOf(p, s.order);
-  const double tile = longitudes(p, s) * real(get(s, lonGroups));
-  const double band = bandChunks * tileRows * chunkTaps * e;
+  const double tile = real(longitudes(p, s) * get(s, lonGroups));
+  const double band = bandSteps * tileRows * stepColumns * e;
   const double window =
       std::min(real(f.longest_arc), pieceTaps) + real(f.stride) * (tile - 1);
   const double slabs = real(get(s, stages)) * window * tileChannels * e;
-  if (!get(s, fused))
-    return band + slabs;
-  constexpr double weightStages = 4, weightColumns = 48, featureBlocks = 2;
   const double weights =
       weightStages * weightColumns * padTo(real(p.out_channels), 8) * e;
   const double features =
@@ -126,8 +176,42 @@ static double smemBytes(const Problem &p, const Schedule &s) {
 
 static std::optional<RuleFailure>
 checkSharedMemory(const Problem &p, const Target &target, const Schedule &s) {
-  return checkSmem(target, smemBytes(p, s),
-                   "use fewer lon_groups or stages, or fused=0");
+  if (get(s, fused))
+    return checkSmem(target, smemBytes(p, s),
+                     "use fewer lon_groups or stages, or fused=0");
+  const int64_t least = haloOf(p, s) + DISCO_TOEPLITZ_WGMMA_BLOCK_COLUMNS;
+  const int64_t got = std::max<int64_t>(0, slabPoints(p, s));
+  if (got >= least)
+    return std::nullopt;
+  return failure("expected a slab of x to hold at least " + text(least) +
+                     " longitudes, those of " + text(get(s, lonGroups)) +
+                     " groups, but got " + text(got) + " with " +
+                     text(get(s, stages)) + " stages",
+                 "use fewer lon_groups or stages, or more rows");
+}
+
+/// "1, 2, 4".
+template <size_t N> static std::string listOf(const int64_t (&choices)[N]) {
+  std::string list;
+  for (const int64_t choice : choices)
+    list += (list.empty() ? "" : ", ") + text(choice);
+  return list;
+}
+
+template <size_t N>
+static bool isOneOf(int64_t value, const int64_t (&choices)[N]) {
+  return std::find(std::begin(choices), std::end(choices), value) !=
+         std::end(choices);
+}
+
+static std::optional<RuleFailure> checkGroups(const Problem &, const Target &,
+                                              const Schedule &s) {
+  if (isOneOf(get(s, lonGroups), groupChoices))
+    return std::nullopt;
+  return failure("expected lon_groups to be one of " + listOf(groupChoices) +
+                     ", but got " + text(get(s, lonGroups)),
+                 "use " + text(groupChoices[0]) +
+                     ", for which there is a kernel");
 }
 
 static std::optional<RuleFailure> checkFused(const Problem &p, const Target &,
@@ -162,6 +246,10 @@ static std::optional<RuleFailure> checkRows(const Problem &p, const Target &,
                        text(n),
                    "use rows=1, or the order weight_first");
   }
+  if (!isOneOf(n, rowChoices))
+    return failure("expected rows to be one of " + listOf(rowChoices) +
+                       ", but got " + text(n),
+                   "use a power of two");
   if (n * p.filter.phases <= 64)
     return std::nullopt;
   return failure("expected rows times phases to be at most 64, the rows of a "
@@ -204,32 +292,49 @@ static int64_t cachedRows(const Problem &p, const Target &target,
   return n;
 }
 
+/// The schedule with the number of stages that is best where it fits.
+static void setBestStages(const Problem &p, Schedule &s) {
+  int64_t &n = s.fields[stages].value;
+  for (n = DISCO_TOEPLITZ_WGMMA_BEST_STAGES;
+       n > DISCO_TOEPLITZ_WGMMA_MIN_STAGES; --n)
+    if (slabPoints(p, s) >= haloOf(p, s) + DISCO_TOEPLITZ_WGMMA_BLOCK_COLUMNS)
+      return;
+}
+
+static void addSchedules(const Problem &p, const Target &target, Schedule s,
+                         std::vector<Schedule> &schedules) {
+  const bool sum = reducesOverK(p, s.order);
+  setBestStages(p, s);
+  schedules.push_back(s);
+  if (p.op == DISCO_OP_CONTRACT) {
+    // Features, which nothing carries in c8, the kernels transpose themselves.
+    s.out_layout = DISCO_NCHW;
+    schedules.push_back(s);
+  }
+  if (p.op == DISCO_OP_CONV_WEIGHT_GRAD || !sum) {
+    Schedule cached = s;
+    cached.fields[blockRows].value = cachedRows(p, target, s.order);
+    schedules.push_back(cached);
+  }
+  if (p.op == DISCO_OP_CONV && !sum) {
+    constexpr int64_t fusedStages = 4;
+    s.fields[fused].value = 1;
+    s.fields[stages].value = fusedStages;
+    schedules.push_back(s);
+  }
+}
+
 static void candidates(const Problem &p, const Target &target, int32_t order,
                        int32_t provider, std::vector<Schedule> &schedules) {
   const bool sum = reducesOverK(p, order);
-  for (int64_t n : {1, 2, 4, 8}) {
-    if (n > 1 && !sum)
+  for (const int64_t n : rowChoices) {
+    if (n > 1 && (!sum || n * countsOf(p, order).phases > tileRows))
       break;
-    Schedule s = makeSchedule(table, order, provider, DISCO_C8);
-    s.fields[rows].value = n;
-    s.fields[stages].value = 4;
-    // About 128 longitudes, or what a row has.
-    const double T = longitudes(p, s);
-    const double tile = std::min(
-        128.0, padTo(pointsPerRow(appliedFilter(p, order).problem), T));
-    s.fields[lonGroups].value =
-        std::clamp<int64_t>(static_cast<int64_t>(tile / T), 1, 32);
-    schedules.push_back(s);
-    const bool blocked =
-        p.op == DISCO_OP_CONV_WEIGHT_GRAD || (p.op == DISCO_OP_CONV && !sum);
-    if (blocked) {
-      Schedule cached = s;
-      cached.fields[blockRows].value = cachedRows(p, target, order);
-      schedules.push_back(cached);
-    }
-    if (p.op == DISCO_OP_CONV && !sum) {
-      s.fields[fused].value = 1;
-      schedules.push_back(s);
+    for (const int64_t groups : groupChoices) {
+      Schedule s = makeSchedule(table, order, provider, DISCO_C8);
+      s.fields[rows].value = n;
+      s.fields[lonGroups].value = groups;
+      addSchedules(p, target, s, schedules);
     }
   }
 }
@@ -240,58 +345,85 @@ static void candidates(const Problem &p, const Target &target, int32_t order,
 
 namespace {
 
-/// The products A times slab of a whole op.
+/// The products A times slab of a whole op, of one channel block unless said.
 struct Shape {
-  double reduction;  ///< columns of A, padded, summed over blocks of rows
-  double rowsUsed;   ///< of 64
-  double tiles;      ///< CTAs along the longitude of a row
-  double groups;     ///< longitude groups along a row
-  double blocks;     ///< blocks of rows
-  double slabPoints; ///< points of x that CTAs read, for one channel
+  double rowsUsed; ///< of 64
+  double blocks;   ///< blocks of rows
+  double tiles;    ///< along the longitude of a row
+  double groups;   ///< longitude groups along a row that are used
+  double columns;  ///< of A, padded, summed over blocks
+  double points;   ///< of x that one tile of all blocks loads
   double longestColumns;
 };
 
 } // namespace
 
+/// What the kernels' packing comes to on the average: gaps are filled, so that
+/// a ring has one arc, and an arc of n taps has n + stride (T - 1) columns, at
+/// most a turn of the ring, padded to blocks of 8.
 static Shape shapeOf(const Problem &p, const Schedule &s) {
   const FilterCounts &f = p.filter;
-  const double T = longitudes(p, s), stride = real(f.stride);
-  const double G = real(get(s, lonGroups));
-  // Gaps are filled: one arc a ring. Padding to 8 costs 3.5 columns an arc,
-  // to whole chunks 4 a block of rows.
-  constexpr double arcPad = 3.5, chunkPad = 4;
+  const bool sum = reducesOverK(p, s.order);
+  const double T = real(longitudes(p, s)), phases = real(f.phases);
   const double taps = real(f.taps) + real(f.gap_taps), rings = real(f.rings);
+  const double n = real(get(s, rows)), repeats = sum ? real(p.num_basis) : 1;
+  constexpr double arcPad = 3.5, blockPad = 4;
   Shape shape{};
   shape.groups = ceilDiv(pointsPerRow(p), T);
-  shape.tiles = ceilDiv(shape.groups, G);
-  const double extra = stride * (T - 1) + arcPad;
-  const double slabExtra = stride * (T * std::min(G, shape.groups) - 1);
-  if (!reducesOverK(p, s.order)) {
-    shape.blocks = real(f.rows - f.empty_rows);
-    shape.reduction = taps + rings * extra + shape.blocks * chunkPad;
-    shape.rowsUsed = T * real(p.num_basis);
-    shape.slabPoints = (taps + rings * slabExtra) * shape.tiles;
-    shape.longestColumns = real(f.max_taps) + real(f.max_rings) * extra;
-    return shape;
-  }
-  // Blocks of `n` latitudes with all phases; each latitude more adds the rings
-  // that the grids' ratio gives.
-  const double n = real(get(s, rows)), phases = real(f.phases);
-  const double K = real(p.num_basis);
+  shape.tiles = ceilDiv(shape.groups, real(get(s, lonGroups)));
+  shape.rowsUsed = T * real(planesOf(p, s)) * phases;
   const double latitudes = real(f.rows - f.empty_rows) / phases;
-  const double arc = rings > 0 ? taps / rings : 0;
-  const double ringsOfRow = rings > 0 ? rings / (latitudes * phases) : 0;
   shape.blocks = ceilDiv(latitudes, n);
-  const double ringsOfStep = real(p.in_shape[0]) / real(p.out_shape[0]);
-  const double unionRings = rings > 0 ? ringsOfRow + (n - 1) * ringsOfStep : 0;
-  shape.reduction = shape.blocks * (K * unionRings * (arc + extra) + chunkPad);
-  shape.rowsUsed = T * n * phases;
-  shape.slabPoints =
-      shape.blocks * K * unionRings * (arc + slabExtra) * shape.tiles;
+  if (rings == 0 || latitudes == 0)
+    return shape;
+  // The arcs of the phases of a latitude are next to each other.
+  const double nlon = real(p.in_shape[1]);
+  const double extra = real(f.stride) * (T - 1) + arcPad;
+  const double arc = taps / rings + (f.phases > 1 ? 1 : 0);
+  const double ring = std::min(nlon, arc + extra);
+  // Each latitude more adds the rings that the grids' ratio gives.
+  const double step = real(p.in_shape[0]) / real(p.out_shape[0]);
+  const double ringsOfBlock = rings / phases / latitudes + (n - 1) * step;
+  const double allRings = shape.blocks * repeats * ringsOfBlock;
+  shape.columns = allRings * ring + shape.blocks * blockPad;
+  // A window has a halo; rings are cut where slabs or bands are full.
+  const double halo = real(haloOf(p, s));
+  const double room = std::max(1.0, real(slabPoints(p, s)) - halo);
+  constexpr double bandColumns = stepColumns * DISCO_TOEPLITZ_WGMMA_BAND_STEPS;
+  const double cuts =
+      std::max(0.0, shape.columns / bandColumns - shape.blocks) / 2;
+  const double windows = allRings * std::max(1.0, ring / room) + cuts;
+  shape.points = allRings * ring + windows * halo;
   shape.longestColumns =
-      K *
-      (real(f.max_taps) + (real(f.max_rings) + (n - 1) * ringsOfStep) * extra);
+      repeats *
+      (real(f.max_taps) + real(f.max_rings) * extra + (n - 1) * step * ring);
   return shape;
+}
+
+/// By measurement on an H200 products, loads and stores overlap only in part,
+/// so that each adds a share of the time that it would take alone. A tile of
+/// results costs its CTA a little, and at the last rows of a pole few
+/// multiprocessors are at work.
+namespace share {
+constexpr double products = 0.32, loads = 0.54, results = 0.25, dram = 0.40,
+                 planarResults = 0.8, tail = 0.79;
+constexpr double itemMicroseconds = 0.75;
+} // namespace share
+
+/// Adds up what does not overlap; the class that takes longest is charged.
+static void addShares(Stage &stage, double resultMicroseconds, bool planar,
+                      double items) {
+  const double products =
+      std::max(stage[BoundClass::tensor], stage[BoundClass::lsu]);
+  const double loads = stage[BoundClass::l2] - resultMicroseconds;
+  const double sum =
+      share::products * products + share::loads * loads +
+      (planar ? share::planarResults : share::results) * resultMicroseconds +
+      share::dram * stage[BoundClass::dram] +
+      share::tail * stage[BoundClass::latency] + stage[BoundClass::launch] +
+      share::itemMicroseconds * items;
+  double &longest = stage[stage.bound()];
+  longest = std::max(longest, sum);
 }
 
 static Stage contraction(const Problem &op, const Target &target, Schedule s,
@@ -308,53 +440,55 @@ static Stage contraction(const Problem &op, const Target &target, Schedule s,
   const double channels = padTo(filteredFields(p, s.order), tileChannels);
   const double G = real(get(s, lonGroups));
   const Shape shape = shapeOf(p, s);
-  const double columns = shape.groups * channels;
-  const double chunks = shape.reduction / chunkTaps;
+  const double units = shape.tiles * channels / tileChannels;
+  const double columns = tileChannels * G; // of a product
 
   c.usefulFlop = sparseFlop(p, s.order);
-  c.paddedFlop = 2 * shape.rowsUsed * shape.reduction * columns;
+  c.paddedFlop = 2 * shape.rowsUsed * shape.columns * shape.groups * channels;
   Work work;
   work.tensorDType = dtypeOf(p);
-  work.tensorFlop = 2 * tileRows * shape.reduction * columns;
-  // One instruction: 64 x (8 channels of G groups) x 16.
-  const double perChunk = shape.tiles * channels / tileChannels;
-  c.tensorInstructions = chunks * perChunk;
-  c.smemWavefronts = c.tensorInstructions * chunkTaps *
-                     (tileRows + tileChannels * G) * e / vector;
+  c.tensorInstructions = shape.columns / stepColumns * units;
+  const double product = 2 * tileRows * stepColumns * columns;
+  work.tensorFlop = c.tensorInstructions * product;
+  const double operands = stepColumns * (tileRows + columns) * e / vector;
+  c.smemWavefronts = c.tensorInstructions * operands;
 
-  // Bulk copies bring slabs; the band is brought once for a row and tile.
-  const double slabs = shape.slabPoints * channels * e;
-  const double bands = shape.reduction * tileRows * e * shape.tiles;
-  c.l2Bytes = slabs + bands;
-  c.smemWavefronts += (slabs + bands) / vector;
-
+  // Bulk copies bring slabs, and bands for the tiles that share them.
+  const double loads =
+      units * tileChannels * e *
+      (shape.points + shape.columns * tileRows / tileChannels / mathGroups);
   const double full = storedExpanded(p, s.order, DISCO_C8) * e;
   const double result = sum ? outputBytes(p, DISCO_C8) : full;
-  c.dramReadBytes = (sum ? full : inputBytes(p, DISCO_C8)) +
-                    real(f.taps) * real(p.num_basis) * e;
+  c.l2Bytes = loads + (expanded == Expanded::core ? 0 : result);
+  c.dramReadBytes =
+      (sum ? full : inputBytes(p, DISCO_C8)) + shape.columns * tileRows * e;
   if (sum || expanded == Expanded::dram)
     c.dramWriteBytes = result;
-  // Sums are rounded and pass through shared memory to a bulk store.
-  c.smemWavefronts += 2 * result / vector;
-  if (expanded != Expanded::core)
-    c.l2Bytes += result;
   constexpr double warps = 4, slotsOfInstruction = 4, slotsOfSum = 1.5;
   c.issueSlots = c.tensorInstructions * warps * slotsOfInstruction +
-                 tileRows * shape.blocks * columns / (vector / 4) * slotsOfSum;
+                 tileRows * shape.blocks * shape.groups * channels /
+                     (vector / 4) * slotsOfSum;
 
-  c.threads = 384;
-  c.registersPerThread = 168;
+  c.threads = DISCO_TOEPLITZ_WGMMA_THREADS;
+  c.registersPerThread = DISCO_TOEPLITZ_WGMMA_REGISTERS;
   c.smemBytes = smemBytes(p, s);
-  c.ctas = std::max(1.0, shape.blocks * shape.tiles *
-                             ceilDiv(channels, 64)); // 8 blocks share a band
-  c.ctasPerCore = 1; // persistent, two math warpgroups and a producer
+  c.ctas = std::max(1.0, shape.blocks * ceilDiv(units, mathGroups));
+  c.ctasPerCore = 1; // persistent
   c.tapImbalance = f.taps ? real(f.max_taps) * real(f.rows) / real(f.taps) : 1;
-  const double instruction =
-      2 * tileRows * chunkTaps * tileChannels * G /
-      (target.tensorRate(dtypeOf(p)) / target[TargetField::cores]);
-  work.chainSeconds = shape.longestColumns / chunkTaps * instruction +
-                      1e-9 * target[TargetField::dram_latency_ns];
+  // The warpgroups of a CTA share its tensor cores.
+  const double instruction = std::max(
+      product / (target.tensorRate(dtypeOf(p)) / target[TargetField::cores]),
+      operands / (target[TargetField::lsu_per_clock] * target.coreClocks() /
+                  target[TargetField::cores]));
+  work.chainSeconds =
+      shape.longestColumns / stepColumns * mathGroups * instruction +
+      1e-9 * target[TargetField::dram_latency_ns];
   setTimes(stage, target, work);
+  if (expanded != Expanded::core)
+    addShares(stage, 1e6 * result / (1e9 * target[TargetField::l2_gbps]),
+              s.out_layout == DISCO_NCHW, c.ctas / target[TargetField::cores]);
+  // Results pass through shared memory to a bulk store, beside the products.
+  c.smemWavefronts += (2 * result + loads) / vector;
   return stage;
 }
 
@@ -367,7 +501,7 @@ static Stage fusedConv(const Problem &p, const Target &target,
   Counts &c = stage.counts;
   const double e = elementBytes(p), K = real(p.num_basis);
   const Shape shape = shapeOf(p, s);
-  const double tile = longitudes(p, s) * real(get(s, lonGroups));
+  const double tile = real(longitudes(p, s) * get(s, lonGroups));
   const double pixels =
       shape.blocks * shape.tiles * real(p.batch) * padTo(tile, tileRows);
   const double channels = padTo(real(p.channels), tileChannels);
@@ -379,7 +513,7 @@ static Stage fusedConv(const Problem &p, const Target &target,
   work.chainSeconds = 1e-6 * stage[BoundClass::latency];
   c.usefulFlop += einsumFlop(p, s.order);
   c.paddedFlop += mix;
-  c.tensorInstructions += mix / (2 * tileRows * outputs * chunkTaps);
+  c.tensorInstructions += mix / (2 * tileRows * outputs * stepColumns);
   c.smemWavefronts += mix / 2 * e * (1 / outputs + 1 / tileRows) /
                       target[TargetField::vector_bytes];
   const double weights =
@@ -424,55 +558,85 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   return cost;
 }
 
+/// "feature 5, longitude 2 of group 1, channel 1": an element of the product
+/// that exists, however few channels, groups and rows there are.
+static std::string exampleOf(const Problem &p, const Schedule &s) {
+  const bool sum = reducesOverK(p, s.order);
+  const Problem applied = appliedFilter(p, s.order).problem;
+  const int64_t T = longitudes(p, s), phases = applied.filter.phases;
+  const auto perRow = static_cast<int64_t>(pointsPerRow(applied));
+  const int64_t group = std::min(get(s, lonGroups), (perRow + T - 1) / T) > 1;
+  const int64_t channel = filteredFields(p, s.order) > 1 ? 1 : 0;
+  const int64_t column = group * DISCO_TOEPLITZ_WGMMA_CHANNELS + channel;
+  const int64_t used = planesOf(p, s) * T * phases;
+  int64_t row = std::min<int64_t>(37, used - 1);
+  // The last group of a row may have fewer than T longitudes.
+  const int64_t t = row / phases % T, left = perRow - group * T;
+  if (t >= left)
+    row -= (t - left + 1) * phases;
+  std::string place = "row " + text(row) + ", column " + text(column) + ": " +
+                      (sum ? "latitude " : "feature ") +
+                      text(row / (T * phases)) + ", longitude " +
+                      text(row / phases % T) + " of group " + text(group);
+  if (phases > 1)
+    place += ", phase " + text(row % phases);
+  return place + ", channel " + text(channel);
+}
+
 static void describe(const Problem &p, const Target &, const Schedule &s,
                      Description &d) {
   const bool sum = reducesOverK(p, s.order);
-  const double T = longitudes(p, s), G = real(get(s, lonGroups));
-  const std::string lons = text(T);
-  d.threads = {
-      "a CTA is (" + text(get(s, rows)) + " output row(s), " + text(T * G) +
-          " longitudes, channels in blocks of " + text(tileChannels) + ")",
-      sum ? "row m of A is (row, phase, longitude): longitude m % " + lons +
-                ", features in the reduction"
-          : "row m of A is (feature, longitude): feature m / " + lons +
-                ", longitude m % " + lons + "; " + text(T * real(p.num_basis)) +
-                " of " + text(tileRows) + " rows are used",
-      "column n is (longitude group, channel): group n / " +
-          text(tileChannels) + " of " + text(G) + ", channel n % " +
-          text(tileChannels)};
-  // An element that exists, however few channels, groups and rows there are.
-  const AppliedFilter applied = appliedFilter(p, s.order);
-  const int64_t t = static_cast<int64_t>(T);
-  const double groupsOfRow = ceilDiv(pointsPerRow(applied.problem), T);
-  const int64_t group = std::min(G, groupsOfRow) > 1 ? 1 : 0;
-  const int64_t channel = filteredFields(p, s.order) > 1 ? 1 : 0;
-  const int64_t column = group * static_cast<int64_t>(tileChannels) + channel;
-  const double used = sum ? T * real(get(s, rows)) * real(p.filter.phases)
-                          : T * real(p.num_basis);
-  int64_t row = std::min<int64_t>(37, static_cast<int64_t>(used) - 1);
-  // The last group of a row may have fewer than T longitudes.
-  const auto left = static_cast<int64_t>(pointsPerRow(applied.problem) -
-                                         static_cast<double>(group) * T);
-  row -= std::max<int64_t>(0, row % t - (left - 1));
-  const std::string place = "row " + text(row) + ", column " + text(column) +
-                            ": " +
-                            (sum ? "" : "feature " + text(row / t) + ", ");
-  d.example = {place + "longitude " + text(row % t) + " of group " +
-               text(group) + ", channel " + text(channel)};
-  d.loads = {"x (c8): one slab for each ring, arc + " +
-                 text(countsOf(p, s.order).stride * (t - 1)) +
-                 " longitudes, by bulk copies into shared memory, " +
-                 text(get(s, stages)) + " in flight",
-             "A: built once for each row, " + text(chunkTaps) +
-                 " columns of 64 rows for each step"};
-  d.computation = {"m64n" + text(tileChannels * G) + "k" + text(chunkTaps) +
+  const FilterCounts f = countsOf(p, s.order);
+  const int64_t T = longitudes(p, s), G = get(s, lonGroups);
+  const int64_t perPlane = T * f.phases;
+  const std::string plane = sum ? "latitude" : "feature";
+  const std::string tile = text(perPlane * G);
+  std::string row = "row m of A is (" + plane + ", longitude" +
+                    (f.phases > 1 ? ", phase" : "") + "): " + plane + " m / " +
+                    text(perPlane) + ", ";
+  if (f.phases > 1)
+    row += "longitude m / " + text(f.phases) + " % " + text(T) +
+           ", phase m % " + text(f.phases);
+  else
+    row += "longitude m % " + text(T);
+  if (sum)
+    row += ", features in the reduction";
+  d.threads = {"a CTA has " + text(mathGroups) +
+                   " warpgroups that compute, each a tile "
+                   "of " +
+                   text(get(s, rows)) + " output latitude(s), " + tile +
+                   " points and " + text(tileChannels) +
+                   " channels with the same A, and " +
+                   text(int64_t(DISCO_TOEPLITZ_WGMMA_THREADS / 128) -
+                        DISCO_TOEPLITZ_WGMMA_MATH_GROUPS) +
+                   " that loads; one CTA stays on each multiprocessor",
+               row + "; " + text(planesOf(p, s) * perPlane) + " of " +
+                   text(tileRows) + " rows are used",
+               "column n is (longitude group, channel): group n / " +
+                   text(tileChannels) + " of " + text(G) + ", channel n % " +
+                   text(tileChannels)};
+  d.example = {exampleOf(p, s)};
+  d.loads = {
+      "x (c8): one window for each ring, arc + " + text(f.stride * (T - 1)) +
+          " longitudes and " + text(haloOf(p, s)) +
+          " for the groups, by bulk copies into shared memory, " +
+          text(get(s, stages)) + " stages in flight",
+      "A: packed once for each filter, " + text(stepColumns) + " columns of " +
+          text(tileRows) + " rows for each step, " +
+          text(int64_t(DISCO_TOEPLITZ_WGMMA_BAND_STEPS)) + " steps at a time"};
+  d.computation = {"m" + text(tileRows) + "n" + text(tileChannels * real(G)) +
+                   "k" + text(stepColumns) +
                    " instructions of a warpgroup, sums in f32 registers"};
   if (get(s, fused))
     d.computation.push_back("the features go through shared memory into a "
                             "second product with W; they never reach device "
                             "memory");
-  d.stores = {"c8: " + text(tileChannels) +
-              " channels of a longitude are neighbours in memory"};
+  if (s.out_layout == DISCO_NCHW)
+    d.stores = {"nchw: transposed in shared memory, 16 bytes a thread"};
+  else
+    d.stores = {"c8: " + text(tileChannels) +
+                " channels of a longitude are neighbours in memory, by bulk "
+                "copies of a row of a tile"};
 }
 
 static constexpr Rule rules[] = {
@@ -481,17 +645,24 @@ static constexpr Rule rules[] = {
     {14, "planes of 8 channels and values have fewer than 2^31 elements",
      checkIndices, nullptr},
     {11, "the filter is a constant", checkConstant, nullptr},
-    {12, "K is at most 64", checkK, nullptr},
+    {12,
+     "K times the phases is at most 64; with features in the reduction the "
+     "phases are",
+     checkK, nullptr},
     {13, "gaps between arcs hold at most a quarter of the taps", checkGaps,
      nullptr},
-    {15, "bands, slabs and features fit the shared memory of a CTA", nullptr,
-     checkSharedMemory},
+    // Before the shared memory that such a kernel would need.
     {16, "fused only in a conv that filters first, groups 1, O <= 256", nullptr,
      checkFused},
-    {17, "rows times phases is at most 64, and 1 where features are rows",
+    {15, "slabs and features fit the shared memory of a CTA", nullptr,
+     checkSharedMemory},
+    {17,
+     "rows is a power of two that fits with the phases, and 1 where features "
+     "are rows",
      nullptr, checkRows},
     {18, "block_rows only where features and mix alternate", nullptr,
      checkBlocks},
+    {19, "there is a kernel for lon_groups", nullptr, checkGroups},
 };
 
 namespace disco::planning::impls {

@@ -22,11 +22,16 @@ TEST(ToeplitzWgmma, AppliesWhereItsRulesHold) {
          {"harmonic, [3, 3]", "harmonic, [1]", "piecewise_linear, [3]",
           "zernike, [6]", "harmonic, [8, 8]"})
       for (int nlonOut : {30, 60, 120})
-        for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST})
+        for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST}) {
+          const bool fits = std::string(basis) != "harmonic, [8, 8]" ||
+                            nlonOut < 120 || order == DISCO_WEIGHT_FIRST;
           EXPECT_EQ(firstFailure(family, small(dtype, basis, 60, nlonOut),
                                  target("h200"), order),
-                    "")
+                    fits ? ""
+                         : "12: expected K times the phases to be at most 64, "
+                           "the rows of a tensor tile, but got 64 times 2")
               << basis << " " << nlonOut;
+        }
 }
 
 TEST(ToeplitzWgmma, Rule2ServesHalfPrecision) {
@@ -51,8 +56,17 @@ TEST(ToeplitzWgmma, Rule11NeedsAConstantFilter) {
 TEST(ToeplitzWgmma, Rule12LimitsKToTheTile) {
   EXPECT_EQ(firstFailure(family, small(DType::bf16, "harmonic, [8, 9]"),
                          target("h200")),
-            "12: expected K to be at most 64, the rows of a tensor tile, but "
-            "got 72");
+            "12: expected K times the phases to be at most 64, the rows of a "
+            "tensor tile, but got 72 times 1");
+  // Features in the reduction may be any number, phases not.
+  EXPECT_EQ(firstFailure(family, small(DType::bf16, "harmonic, [8, 9]"),
+                         target("h200"), DISCO_WEIGHT_FIRST),
+            "");
+  Problem p = small();
+  p.filter.phases = 65;
+  EXPECT_EQ(firstFailure(family, p, target("h200"), DISCO_WEIGHT_FIRST),
+            "12: expected the phases to be at most 64, the rows of a tensor "
+            "tile, but got 65");
 }
 
 TEST(ToeplitzWgmma, Rule13FillsFewGapsOnly) {
@@ -106,9 +120,19 @@ TEST(ToeplitzWgmma, Rule15KeepsSlabsInSharedMemory) {
   Problem p = layer("self256", DType::bf16);
   Target h200 = target("h200");
   EXPECT_EQ(scheduleFailure(family, p, h200, "fused=1,lon_groups=18"), "");
-  EXPECT_EQ(scheduleFailure(family, p, h200, "fused=1,lon_groups=32"),
+  EXPECT_EQ(scheduleFailure(family, p, h200, "fused=1,lon_groups=18,stages=8"),
             "15: expected the shared memory of a CTA to be at most 232448 "
-            "bytes, but got 290752");
+            "bytes, but got 252416");
+  // Groups of 64 longitudes: with three stages a slab has no room for columns.
+  p = as(DISCO_OP_CONTRACT_SUM, p);
+  const auto check = [&](const char *fields) {
+    return scheduleFailure(family, p, h200, fields, DISCO_WEIGHT_FIRST);
+  };
+  EXPECT_EQ(check("rows=1,lon_groups=18,stages=2"), "");
+  EXPECT_EQ(check("rows=1,lon_groups=18,stages=3"),
+            "15: expected a slab of x to hold at least 1096 longitudes, those "
+            "of 18 groups, but got 864 with 3 stages");
+  EXPECT_EQ(check("rows=1,lon_groups=9,stages=3"), "");
 }
 
 TEST(ToeplitzWgmma, Rule16FusesPlainConvsOnly) {
@@ -135,15 +159,31 @@ TEST(ToeplitzWgmma, Rule16FusesPlainConvsOnly) {
 TEST(ToeplitzWgmma, Rule17KeepsRowsInTheTile) {
   Target h200 = target("h200");
   Problem p = small();
-  EXPECT_EQ(scheduleFailure(family, p, h200, "rows=8", DISCO_WEIGHT_FIRST), "");
+  for (const char *fields : {"rows=2", "rows=4", "rows=8", "rows=16"})
+    EXPECT_EQ(scheduleFailure(family, p, h200, fields, DISCO_WEIGHT_FIRST), "");
+  EXPECT_EQ(scheduleFailure(family, p, h200, "rows=5", DISCO_WEIGHT_FIRST),
+            "17: expected rows to be one of 1, 2, 4, 8, 16, but got 5");
   EXPECT_EQ(scheduleFailure(family, p, h200, "rows=2"),
             "17: expected rows to be 1 where features are rows of A, but got "
             "2");
   p.filter.phases = 16;
   EXPECT_EQ(scheduleFailure(family, p, h200, "rows=4", DISCO_WEIGHT_FIRST), "");
-  EXPECT_EQ(scheduleFailure(family, p, h200, "rows=5", DISCO_WEIGHT_FIRST),
+  EXPECT_EQ(scheduleFailure(family, p, h200, "rows=8", DISCO_WEIGHT_FIRST),
             "17: expected rows times phases to be at most 64, the rows of a "
-            "tensor tile, but got 5 times 16");
+            "tensor tile, but got 8 times 16");
+}
+
+TEST(ToeplitzWgmma, Rule19HasAKernelForEachNumberOfGroups) {
+  const Problem p = as(DISCO_OP_CONTRACT, small());
+  for (const char *fields : {"lon_groups=1", "lon_groups=2", "lon_groups=4",
+                             "lon_groups=9", "lon_groups=18"})
+    EXPECT_EQ(scheduleFailure(family, p, target("h200"), fields), "");
+  EXPECT_EQ(scheduleFailure(family, p, target("h200"), "lon_groups=3"),
+            "19: expected lon_groups to be one of 18, 9, 4, 2, 1, but got 3");
+  EXPECT_EQ(scheduleFailure(family, p, target("h200"), "lon_groups=19"),
+            "expected lon_groups to be in [1, 18], but got 19");
+  EXPECT_EQ(scheduleFailure(family, p, target("h200"), "stages=9"),
+            "expected stages to be in [2, 8], but got 9");
 }
 
 TEST(ToeplitzWgmma, Rule18BlocksRowsOnlyWhereFilterAndMixAlternate) {

@@ -4,25 +4,25 @@
 
 // CHECK: ## 3. Device side, step by step{{$}}
 // CHECK: ### Schedule{{$}}
-// CHECK: - rows = 1 (output rows in the rows of A (weight_first)){{$}}
-// CHECK: - lon_groups = 5 (groups of T longitudes of a CTA){{$}}
-// CHECK: - stages = 4 (slabs of x in flight){{$}}
+// CHECK: - rows = 1 (output latitudes in the rows of A (features in the reduction)){{$}}
+// CHECK: - lon_groups = 18 (groups of T longitudes of a tile){{$}}
+// CHECK: - stages = 4 (stages of the pipeline: a band and three slabs of x each){{$}}
 // CHECK: - fused = 1 (1: the channel mix follows in the same kernel){{$}}
 // CHECK: - block_rows = 0 (rows of the K-expanded tensor between filter and mix; 0: all){{$}}
 // CHECK: ### Which thread does what{{$}}
-// CHECK: - a CTA is (1 output row(s), 35 longitudes, channels in blocks of 8){{$}}
+// CHECK: - a CTA has 3 warpgroups that compute, each a tile of 1 output latitude(s), 126 points and 8 channels with the same A, and 1 that loads; one CTA stays on each multiprocessor{{$}}
 // CHECK: - row m of A is (feature, longitude): feature m / 7, longitude m % 7; 63 of 64 rows are used{{$}}
-// CHECK: - column n is (longitude group, channel): group n / 8 of 5, channel n % 8{{$}}
+// CHECK: - column n is (longitude group, channel): group n / 8 of 18, channel n % 8{{$}}
 // CHECK: ### For example{{$}}
 // CHECK: - row 37, column 9: feature 5, longitude 2 of group 1, channel 1{{$}}
 // CHECK: ### Loads{{$}}
-// CHECK: - x (c8): one slab for each ring, arc + 6 longitudes, by bulk copies into shared memory, 4 in flight{{$}}
-// CHECK: - A: built once for each row, 16 columns of 64 rows for each step{{$}}
+// CHECK: - x (c8): one window for each ring, arc + 6 longitudes and 119 for the groups, by bulk copies into shared memory, 4 stages in flight{{$}}
+// CHECK: - A: packed once for each filter, 16 columns of 64 rows for each step, 8 steps at a time{{$}}
 // CHECK: ### Computation{{$}}
-// CHECK: - m64n40k16 instructions of a warpgroup, sums in f32 registers{{$}}
+// CHECK: - m64n144k16 instructions of a warpgroup, sums in f32 registers{{$}}
 // CHECK: - the features go through shared memory into a second product with W; they never reach device memory{{$}}
 // CHECK: ### Stores{{$}}
-// CHECK: - c8: 8 channels of a longitude are neighbours in memory{{$}}
+// CHECK: - c8: 8 channels of a longitude are neighbours in memory, by bulk copies of a row of a tile{{$}}
 
 #filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, norm = mean, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>

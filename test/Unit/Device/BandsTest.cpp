@@ -138,7 +138,7 @@ static void checkCase(int64_t K, int64_t nlatIn, int64_t nlonIn,
   const Result<Bands> bands =
       buildBands(psi.tables.view(), sum, DType::bf16, choice);
   ASSERT_TRUE(bands.ok()) << bands.message();
-  ASSERT_LE(smemBytes(bands->shape), smemLimit);
+  ASSERT_LE(smemBytes(bands->shape), DISCO_TOEPLITZ_WGMMA_SMEM_BYTES);
   ASSERT_EQ(std::set<uint32_t>(bands->order.begin(), bands->order.end()).size(),
             static_cast<size_t>(bands->shape.blocks));
   std::vector<int64_t> shape = {1, 2, nlatIn, nlonIn};

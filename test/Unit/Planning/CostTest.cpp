@@ -152,11 +152,12 @@ TEST(Cost, ToeplitzOverheadsAreThoseOfTheAlgorithm) {
                   Row{"encoder", "", DISCO_FORWARD, 1.3},
                   Row{"decoder", "", DISCO_FORWARD, 1.18}})
     check(DISCO_OP_CONTRACT, DISCO_FILTER_FIRST, row);
-  for (Row row : {Row{"decoder", "rows=1", DISCO_FORWARD, 2.54},
-                  Row{"decoder", "rows=4", DISCO_FORWARD, 1.81},
-                  Row{"self256", "rows=1", DISCO_FORWARD, 5.5},
-                  Row{"down", "rows=4", DISCO_INPUT_GRADIENT, 2.47},
-                  Row{"encoder", "rows=4", DISCO_INPUT_GRADIENT, 1.90}})
+  for (Row row :
+       {Row{"decoder", "rows=1,lon_groups=1", DISCO_FORWARD, 2.54},
+        Row{"decoder", "rows=4,lon_groups=1", DISCO_FORWARD, 1.81},
+        Row{"self256", "rows=1,lon_groups=1", DISCO_FORWARD, 5.5},
+        Row{"down", "rows=4,lon_groups=1", DISCO_INPUT_GRADIENT, 2.47},
+        Row{"encoder", "rows=4,lon_groups=1", DISCO_INPUT_GRADIENT, 1.90}})
     check(DISCO_OP_CONTRACT_SUM, DISCO_WEIGHT_FIRST, row);
 }
 
@@ -477,9 +478,13 @@ TEST(Cost, PaddingChannelsOfC8AreBytes) {
   EXPECT_EQ(y.dramWriteBytes, 9 * channel);
   // z has eight lanes for the one channel that is filtered.
   EXPECT_EQ(cost.workspaceBytes, 8 * 9 * channel);
-  const double psi = 2.0 * 9 * static_cast<double>(p.filter.taps);
+  // psi is 64 rows of A, of each ring's arc with 6 longitudes more and 3.5 of
+  // padding, and half a block more a row.
+  const auto taps = static_cast<double>(p.filter.taps);
+  const auto rings = static_cast<double>(p.filter.rings);
+  const double arc = std::min(64.0, taps / rings + 6 + 3.5);
   EXPECT_EQ(stageNamed(cost, "contraction").counts.dramReadBytes,
-            8 * channel + psi);
+            8 * channel + 2 * 64 * (rings * arc + 33 * 4));
   EXPECT_EQ(stageNamed(cost, "einsum").counts.dramWriteBytes, 16 * channel);
   // Features in, one channel out.
   Problem sum = as(DISCO_OP_CONTRACT_SUM, p);
@@ -487,7 +492,9 @@ TEST(Cost, PaddingChannelsOfC8AreBytes) {
       stageNamed(costOf("toeplitz_wgmma", sum, h200, DISCO_WEIGHT_FIRST),
                  "contraction")
           .counts;
-  EXPECT_EQ(c.dramReadBytes, 8 * 9 * channel + psi);
+  // A row of 64 longitudes: whole rings.
+  EXPECT_EQ(c.dramReadBytes,
+            8 * 9 * channel + 2 * 64 * (9 * rings * 64 + 33 * 4));
   EXPECT_EQ(c.dramWriteBytes, 8 * channel);
 }
 

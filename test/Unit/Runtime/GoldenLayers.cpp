@@ -133,6 +133,19 @@ Layer readLayer(const GoldenCase &c) {
 
 } // namespace
 
+int disco::test::countGolden() {
+  const bool hasAll = folder() != folderOfKept();
+  int count = 0, kept = 0;
+  for (const GoldenCase &c : readCases()) {
+    count += c.bias ? 4 : 3;
+    kept += c.isKept ? (c.bias ? 4 : 3) : 0;
+  }
+  // The table of the sources.
+  EXPECT_EQ(count, 95);
+  EXPECT_EQ(kept, 54);
+  return hasAll ? count : kept;
+}
+
 int disco::test::checkGoldenF64(const KernelFamily &family) {
   static constexpr const char *names[] = {"y", "gx", "gw", "gb"};
   int compared = 0;

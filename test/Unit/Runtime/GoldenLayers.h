@@ -21,6 +21,9 @@ namespace disco::test {
 /// that of the sources.
 int checkGoldenF64(const KernelFamily &family);
 
+/// How many that must be: those of the folder's table, with files at hand.
+int countGolden();
+
 /// The same in narrow types, within the bound of the naive computation.
 int checkGoldenNarrow(const KernelFamily &family,
                       const std::vector<DType> &dtypes);

@@ -143,30 +143,32 @@ static std::vector<Cover> coversOf(const Arcs &arcs, int64_t firstRow,
 // The choice of the shape
 //===----------------------------------------------------------------------===//
 
-/// What buildBands chooses between, beside groupChoices.
-static constexpr int64_t rowChoices[] = {1, 2, 4, 8, 16};
-
 static int64_t halo(const Shape &s) {
-  return static_cast<int64_t>(s.groups - 1) * s.longitudes * s.stride;
+  return disco_toeplitz_wgmma_halo(s.groups, s.longitudes, s.stride);
 }
 
-/// Steps and points of a piece at most, and the shared memory that takes.
-/// False when not even one block fits.
-static bool setStage(Shape &s, int64_t stages) {
-  constexpr int64_t steps = 8;
-  // Rows of A that are not used go to planes beyond; loads of 32 points at once
-  // reach past a plane.
-  const int64_t planes = ceilDiv(tileRows, s.groupPoints);
-  const int64_t pitch = std::max(pitchOf(s, false), pitchOf(s, true));
-  s.resultBytes = static_cast<int32_t>(
-      padTo((planes * pitch + 32) * pointBytes, headerBytes));
-  s.stages = static_cast<int32_t>(stages);
-  s.bandBytes = headerBytes + steps * stepBytes;
-  const int64_t bytes =
-      (smemLimit - mathGroups * s.resultBytes) / stages - s.bandBytes;
+/// Shares shared memory out to stages. False when not even one block of columns
+/// fits.
+static bool setStage(Shape &s, int32_t stages) {
+  s.stages = stages;
+  s.resultBytes = disco_toeplitz_wgmma_result_bytes(s.groups, s.groupPoints);
+  s.bandBytes = headerBytes + DISCO_TOEPLITZ_WGMMA_BAND_STEPS * stepBytes;
   s.slabBytes =
-      static_cast<int32_t>(bytes / mathGroups / headerBytes * headerBytes);
-  return bytes > 0 && s.slabBytes / pointBytes >= halo(s) + blockColumns;
+      disco_toeplitz_wgmma_slab_bytes(s.groups, s.groupPoints, stages);
+  return s.slabBytes / pointBytes >=
+         disco_toeplitz_wgmma_least_points(s.groups, s.longitudes, s.stride);
+}
+
+/// As many stages as are asked for, or the best number that fits.
+static bool setStages(Shape &s, int64_t asked) {
+  if (asked)
+    return asked >= DISCO_TOEPLITZ_WGMMA_MIN_STAGES && asked <= maxStages &&
+           setStage(s, static_cast<int32_t>(asked));
+  for (int32_t stages = DISCO_TOEPLITZ_WGMMA_BEST_STAGES;
+       stages >= DISCO_TOEPLITZ_WGMMA_MIN_STAGES; --stages)
+    if (setStage(s, stages))
+      return true;
+  return false;
 }
 
 static Shape makeShape(const disco_kernel_psi &psi, const Arcs &arcs, bool sum,
@@ -235,10 +237,7 @@ static Result<Shape> chooseShape(const disco_kernel_psi &psi, const Arcs &arcs,
       if (choice.groups && choice.groups != groups)
         continue;
       Shape s = makeShape(psi, arcs, sum, rows, groups);
-      int64_t stages = choice.stages ? choice.stages : 3;
-      while (stages > 1 && !setStage(s, stages))
-        --stages;
-      if (stages < 2)
+      if (!setStages(s, choice.stages))
         continue;
       double cycles = 0;
       for (const std::vector<Cover> &block : covers)
@@ -251,10 +250,11 @@ static Result<Shape> chooseShape(const disco_kernel_psi &psi, const Arcs &arcs,
   }
   if (best)
     return *best;
-  return Error{"expected rows " + std::to_string(choice.rows) + " and groups " +
-               std::to_string(choice.groups) +
+  return Error{"expected rows " + std::to_string(choice.rows) +
+               ", lon_groups " + std::to_string(choice.groups) +
+               " and stages " + std::to_string(choice.stages) +
                " (0: free) to fit 64 rows of a tensor tile and the shared "
-               "memory, but they do not for " +
+               "memory of a CTA, but they do not for " +
                std::to_string(arcs.phases) + " phases and stride " +
                std::to_string(arcs.stride)};
 }

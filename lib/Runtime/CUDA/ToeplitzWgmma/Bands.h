@@ -54,14 +54,9 @@
 
 namespace disco::toeplitz_wgmma {
 
-/// What a caller may fix; 0 leaves the choice to buildBands.
+/// The fields of a schedule; 0 leaves the choice to buildBands.
 struct Choice {
-  /// Output latitudes in the rows of A (contract_sum).
-  int64_t rows = 0;
-  /// Groups of T longitudes of a tile: 1, 2, 4, 9 or 18.
-  int64_t groups = 0;
-  /// Stages of the pipeline at most; at least 2.
-  int64_t stages = 0;
+  int64_t rows = 0, groups = 0, stages = 0;
 };
 
 /// psi as the kernel reads it.

@@ -48,7 +48,8 @@ bool disco::toeplitz_wgmma::makeParams(const Shape &shape,
   p.xBlockBytes = planesIn * shape.nlonIn * pointBytes;
   const bool blocked = operands.yLayout == DISCO_C8;
   p.yPoint = blocked ? blockChannels : 1;
-  p.pitch = pitchOf(shape, blocked);
+  p.pitch =
+      disco_toeplitz_wgmma_pitch(shape.groups, shape.groupPoints, blocked);
   p.yRow = int64_t(shape.nlonOut) * p.yPoint;
   const int64_t rows = p.yRow * shape.nlatOut;
   p.yPlane = shape.sum ? p.yRow : rows;

@@ -13,29 +13,37 @@
 #ifndef DISCO_LIB_RUNTIME_CUDA_TOEPLITZWGMMA_PARAMS_H
 #define DISCO_LIB_RUNTIME_CUDA_TOEPLITZWGMMA_PARAMS_H
 
+#include "disco/ABI/Families/ToeplitzWgmma.h"
+
 #include <cstdint>
 
 namespace disco::toeplitz_wgmma {
 
 /// Rows of A, columns of a step and of a block.
-constexpr int tileRows = 64, stepColumns = 16, blockColumns = 8;
+constexpr int tileRows = DISCO_TOEPLITZ_WGMMA_TILE_ROWS,
+              stepColumns = DISCO_TOEPLITZ_WGMMA_STEP_COLUMNS,
+              blockColumns = DISCO_TOEPLITZ_WGMMA_BLOCK_COLUMNS;
 /// Channels that are neighbours in memory, and bytes of a point of those.
-constexpr int blockChannels = 8, pointBytes = 16;
-constexpr int stepBytes = tileRows * stepColumns * 2;
-constexpr int headerBytes = 128, headerWords = 4;
+constexpr int blockChannels = DISCO_TOEPLITZ_WGMMA_CHANNELS,
+              pointBytes = DISCO_TOEPLITZ_WGMMA_POINT_BYTES;
+constexpr int stepBytes = DISCO_TOEPLITZ_WGMMA_STEP_BYTES;
+static_assert(stepBytes == tileRows * stepColumns * 2);
+constexpr int headerBytes = DISCO_TOEPLITZ_WGMMA_HEADER_BYTES, headerWords = 4;
 /// Steps whose points fit into a header.
 constexpr int maxSteps = headerBytes / 4 - headerWords;
+static_assert(DISCO_TOEPLITZ_WGMMA_BAND_STEPS <= maxSteps);
 /// Windows of a piece: one for each lane of a warp.
 constexpr int maxWindows = 32;
 /// Warpgroups that compute, each a tile of its own from the same band, and the
 /// threads of a CTA: those and four warps that load.
-constexpr int mathGroups = 3, groupThreads = 128;
+constexpr int mathGroups = DISCO_TOEPLITZ_WGMMA_MATH_GROUPS, groupThreads = 128;
 constexpr int ctaThreads = (mathGroups + 1) * groupThreads;
-constexpr int maxStages = 8;
-/// Groups of T longitudes of a tile that there are kernels for.
-constexpr int groupChoices[] = {18, 9, 4, 2, 1};
-/// Shared memory of a CTA on sm_90, less what the barriers take.
-constexpr int smemLimit = 232448 - 1024;
+static_assert(ctaThreads == DISCO_TOEPLITZ_WGMMA_THREADS);
+constexpr int maxStages = DISCO_TOEPLITZ_WGMMA_MAX_STAGES;
+/// Groups of T longitudes of a tile that there are kernels for, and output
+/// latitudes in the rows of A.
+constexpr int groupChoices[] = DISCO_TOEPLITZ_WGMMA_GROUP_CHOICES;
+constexpr int rowChoices[] = DISCO_TOEPLITZ_WGMMA_ROW_CHOICES;
 
 enum PieceFlag : uint32_t {
   pieceLast = 1,  ///< the last of its block
@@ -102,14 +110,6 @@ struct Params {
   uint32_t unitGroups; ///< mathGroups units each
   uint32_t items;      ///< unitGroups of all blocks
 };
-
-/// Points of shared memory for a plane of results. c8 (`blocked`): 8 rows of A
-/// are in different banks, also if they belong to two planes.
-inline int32_t pitchOf(const Shape &s, bool blocked) {
-  const int32_t points = s.groups * s.groupPoints;
-  const int32_t residue = blocked ? s.groupPoints % 8 : 0;
-  return points + (residue - points % 8 + 8) % 8;
-}
 
 /// Bytes of dynamic shared memory.
 inline int32_t smemBytes(const Shape &s) {

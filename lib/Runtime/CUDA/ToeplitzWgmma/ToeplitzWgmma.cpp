@@ -13,6 +13,7 @@
 #include "disco/ABI/Families/ToeplitzWgmma.h"
 
 #include <cinttypes>
+#include <string>
 
 namespace disco::cuda {
 
@@ -28,14 +29,20 @@ int64_t fieldOf(const disco_schedule &schedule, int32_t field) {
   return 0;
 }
 
-/// The largest number of groups that there is a kernel for and that the
-/// schedule allows; 0 leaves the choice to the family.
-int64_t groupsOf(const disco_schedule &schedule) {
-  const int64_t most = fieldOf(schedule, DISCO_TOEPLITZ_WGMMA_LON_GROUPS);
-  for (int64_t groups : toeplitz_wgmma::groupChoices)
-    if (most > 0 && groups <= most)
-      return groups;
-  return 0;
+/// Fails unless the field is 0 or one of `choices`.
+template <size_t N>
+disco_status checkField(const disco_schedule &schedule, int32_t field,
+                        const char *name, const int (&choices)[N]) {
+  const int64_t value = fieldOf(schedule, field);
+  std::string known;
+  for (int choice : choices) {
+    if (value == choice || value == 0)
+      return DISCO_OK;
+    known += (known.empty() ? "" : ", ") + std::to_string(choice);
+  }
+  return fail(DISCO_INVALID_ARGUMENT,
+              "expected %s of toeplitz_wgmma to be one of %s, but got %" PRId64,
+              name, known.c_str(), value);
 }
 
 /// contract and contract_sum. x in nchw is packed in the workspace first.
@@ -45,8 +52,8 @@ public:
     const bool sum = call.op == DISCO_OP_CONTRACT_SUM;
     packs = call.schedule.in_layout == DISCO_NCHW;
     Choice choice;
-    choice.rows = sum ? fieldOf(call.schedule, DISCO_TOEPLITZ_WGMMA_ROWS) : 0;
-    choice.groups = groupsOf(call.schedule);
+    choice.rows = fieldOf(call.schedule, DISCO_TOEPLITZ_WGMMA_ROWS);
+    choice.groups = fieldOf(call.schedule, DISCO_TOEPLITZ_WGMMA_LON_GROUPS);
     choice.stages = fieldOf(call.schedule, DISCO_TOEPLITZ_WGMMA_STAGES);
     if (disco_status s = filter.make(device, call.psi, sum,
                                      static_cast<DType>(call.dtype), choice))
@@ -116,7 +123,11 @@ disco_status checkCall(const disco_kernel_call &call) {
                   "expected the layouts of toeplitz_wgmma to be nchw (%d) or "
                   "c8 (%d), but got %d",
                   DISCO_NCHW, DISCO_C8, layout);
-  return DISCO_OK;
+  if (disco_status s = checkField(call.schedule, DISCO_TOEPLITZ_WGMMA_ROWS,
+                                  "rows", toeplitz_wgmma::rowChoices))
+    return s;
+  return checkField(call.schedule, DISCO_TOEPLITZ_WGMMA_LON_GROUPS,
+                    "lon_groups", toeplitz_wgmma::groupChoices);
 }
 
 disco_status prepare(const Device &device, const disco_kernel_call &call,
