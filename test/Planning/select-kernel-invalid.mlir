@@ -13,12 +13,12 @@
 // RUN: not disco-opt %s --disco-select-kernel="target=h200 force-provider=codegen" 2>&1 | FileCheck %s --check-prefix=NOTHING
 
 // RUN: not disco-opt %s --disco-select-kernel="force-family=loops force-fields=threads=3" 2>&1 | FileCheck %s --check-prefix=NO-FIELDS
-// RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-fields=threads=64,threads=128" 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-fields=fields=4,fields=8" 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not disco-opt %s --disco-select-kernel="target=h200 overrides=launch_us=2,launch_us=3" 2>&1 | FileCheck %s --check-prefix=OVERRIDE-TWICE
 // RUN: not disco-opt %s --disco-select-kernel="overrides=cores=1e9" 2>&1 | FileCheck %s --check-prefix=HUGE
 
 // NO-FIELDS: error: 'disco.conv' op expected no schedule fields, since the family has none, but got threads{{$}}
-// TWICE: error: 'disco.conv' op expected the schedule field threads to be given once, but got it twice{{$}}
+// TWICE: error: 'disco.conv' op expected the schedule field fields to be given once, but got it twice{{$}}
 // OVERRIDE-TWICE: error: 'builtin.module' op expected the target field launch_us to be given once, but got it twice{{$}}
 // HUGE: error: 'builtin.module' op expected avx2.cores to be at most 65536, but got 1e+09{{$}}
 // TARGET: error: 'builtin.module' op expected the target to be one of h200 (sm_90a), h100 (sm_90a), a100 (sm_80), b200 (sm_100a), avx2 (x86-64-v3), avx512 (x86-64-v4), but got 'h300'{{$}}

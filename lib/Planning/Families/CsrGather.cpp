@@ -81,7 +81,12 @@ static GatherShape shapeOf(const Problem &p, const Schedule &s) {
   shape.loadElements = 4 / elementBytes(p) < 1 ? 1 : 4 / elementBytes(p);
   // K values of a tap as 16-byte broadcasts.
   shape.tapLoads = ceilDiv(shape.kTile * accumulatorBytes(p), 16);
-  shape.tapOverhead = 4;
+  // Where features are summed, copying short windows and finding the taps that
+  // rows have takes as many instructions as the multiply-adds.
+  shape.tapOverhead =
+      isSphere(p) && shape.sumOverK
+          ? shape.lonPerThread * shape.bcTile * real(p.num_basis)
+          : 4;
   return shape;
 }
 
