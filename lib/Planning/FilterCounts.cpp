@@ -75,7 +75,8 @@ static int64_t addArcs(FilterCounts &counts, const SphereOperator &op,
   return taps;
 }
 
-static FilterCounts countOperator(const SphereOperator &op, int64_t entries) {
+FilterCounts planning::countOperator(const SphereOperator &op,
+                                     int64_t entries) {
   FilterCounts counts{};
   counts.exact = 1;
   counts.rows = op.numRows();

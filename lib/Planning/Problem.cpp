@@ -230,10 +230,12 @@ struct Fnv {
 
 } // namespace
 
+/// But for `shared_support` and `entries`: in tables a feature's zero cannot be
+/// told from a tap that it does not have.
 static void add(Fnv &fnv, const FilterCounts &f) {
-  fnv.add({f.exact, f.shared_support, f.rows, f.empty_rows, f.taps, f.entries,
-           f.min_taps, f.max_taps, f.rings, f.max_rings, f.arcs, f.gaps,
-           f.whole_rings, f.longest_arc, f.gap_taps, f.stride, f.phases});
+  fnv.add({f.exact, f.rows, f.empty_rows, f.taps, f.min_taps, f.max_taps,
+           f.rings, f.max_rings, f.arcs, f.gaps, f.whole_rings, f.longest_arc,
+           f.gap_taps, f.stride, f.phases});
   uint64_t median;
   std::memcpy(&median, &f.median_taps, sizeof median);
   fnv.add(median);
@@ -243,25 +245,10 @@ static void add(Fnv &fnv, const FilterCounts &f) {
 
 uint64_t planning::hashOf(const Problem &p) {
   Fnv fnv;
-  fnv.add({p.op,
-           p.direction,
-           p.structure,
-           p.dtype,
-           p.parameter_dtype,
-           p.precision,
-           p.deterministic,
-           p.epilogue,
-           p.in_layout,
-           p.out_layout,
-           p.batch_assumed,
-           p.num_basis,
-           p.in_shape[0],
-           p.in_shape[1],
-           p.out_shape[0],
-           p.out_shape[1],
-           p.batch,
-           p.channels,
-           p.out_channels,
+  fnv.add({p.op, p.structure, p.dtype, p.parameter_dtype, p.precision,
+           p.deterministic, p.epilogue, p.in_layout, p.out_layout,
+           p.batch_assumed, p.num_basis, p.in_shape[0], p.in_shape[1],
+           p.out_shape[0], p.out_shape[1], p.batch, p.channels, p.out_channels,
            p.groups});
   add(fnv, p.filter);
   if (p.op == DISCO_OP_CONV_WEIGHT_GRAD)

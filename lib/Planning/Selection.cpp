@@ -41,6 +41,19 @@ struct Attempt {
 
 } // namespace
 
+/// Of a provider that a family that runs on the target does not have there.
+static RuleFailure providerFailure(const Family &family, const Target &target,
+                                   int32_t provider) {
+  std::string names;
+  for (int32_t i = 0; i < DISCO_NUM_PROVIDERS; ++i)
+    if (family.providersOn(target) >> i & 1)
+      names += (names.empty() ? "" : " or ") + std::string(nameOfProvider(i));
+  return {4,
+          "expected the provider to be " + names + ", but got " +
+              std::string(nameOfProvider(provider)),
+          "leave the provider to the family"};
+}
+
 static Attempt tryOne(const Request &request, const Family &family,
                       int32_t order, int32_t provider) {
   const auto &[problem, target, options] = request;
@@ -100,11 +113,7 @@ static std::vector<Attempt> tryFamily(const Request &request,
       // No provider: a rule of the row says why, unless one was forced.
       Attempt attempt = tryOne(request, family, order, DISCO_CODEGEN);
       if (attempt.ok())
-        attempt.failure = RuleFailure{
-            4,
-            "expected the provider to be one that the family has, but got " +
-                std::string(nameOfProvider(options.provider.value_or(0))),
-            ""};
+        attempt.failure = providerFailure(family, target, *options.provider);
       attempts.push_back(std::move(attempt));
     }
     for (int32_t provider = 0; provider < DISCO_NUM_PROVIDERS; ++provider)
@@ -321,11 +330,7 @@ Status planning::checkPlan(const Problem &problem, const Target &target,
                  "': " + status.message()};
   auto failure = checkFamily(*family, problem, target, schedule.order);
   if (!failure && !(family->providersOn(target) >> schedule.provider & 1))
-    failure = RuleFailure{4,
-                          "expected the provider to be one that the family "
-                          "has, but got " +
-                              std::string(nameOfProvider(schedule.provider)),
-                          ""};
+    failure = providerFailure(*family, target, schedule.provider);
   if (!failure)
     failure = checkSchedule(*family, problem, target, schedule);
   if (failure)

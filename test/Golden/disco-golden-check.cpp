@@ -16,24 +16,30 @@
 
 #include "disco/Filter/SphereOperator.h"
 #include "disco/Runtime/Accuracy.h"
+#include "disco/Runtime/RunEntry.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
+#include <optional>
 #include <set>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace disco;
 using namespace disco::golden;
 
 static constexpr char usage[] =
     R"(usage: disco-golden-check KIND... --tables DIR [--data DIR] --tools DIR --work DIR
-                          [--family NAME]
+                          [--family NAME] [--target NAME] [--device NAME]
+                          [--artifacts DIR] [--only compile|run]
 
 KIND is what to check, one or more of:
   grid      disco-inspect grid
@@ -41,12 +47,22 @@ KIND is what to check, one or more of:
   layer     disco-run --layer, with the gradients
   artifact  disco-run --layer --emit-mlir, disco-compile, disco-run
   dtypes    the same in f32, f16 and bf16, by the rule of accuracy
+  contract, contract_sum
+            those operations with the filters of the layers, compiled, in all
+            types, by the rule of accuracy
 
 --tables DIR   the tables; the arrays are beside them unless --data is given
 --data DIR     a folder with the arrays of all cases in full
 --tools DIR    the tools to run
 --family NAME  compile for this kernel family, not the one that is planned
 --work DIR     for what the tools write; made if missing
+--target NAME  compile for this, not the CPU
+--device NAME  run there: cuda:N, in this process
+--artifacts DIR, --only compile|run
+               compile artifacts into a folder here, run those that are there
+               where there is no compiler; what a family is not applicable to is
+               skipped
+
 
 Exits with 0 only if something was compared and nothing failed.
 )";
@@ -55,7 +71,8 @@ namespace {
 
 struct Options {
   std::set<std::string> kinds;
-  std::string tables, data, tools, work, family;
+  std::string tables, data, tools, work, family, target = "cpu", device,
+                                                 artifacts, only;
   /// Whether `data` has all rows of psi and all layers.
   bool full() const { return data != tables; }
 };
@@ -74,6 +91,7 @@ public:
   Status checkPsi();
   Status checkLayers(bool compiled);
   Status checkDTypes();
+  Status checkContractions(bool sum);
 
   /// Prints the last line; true if something passed and nothing failed.
   bool finish() const {
@@ -87,10 +105,23 @@ private:
   Result<double> runLayer(const ConvCase &convCase);
   Result<double> runArtifact(const ConvCase &convCase);
   Status runDType(const ConvCase &convCase, DType dtype);
+  Status runContraction(const ConvCase &convCase, bool sum, DType dtype);
   /// Emits a layer as a module, compiles it and runs it on these arrays.
-  Status compileAndRun(const ConvCase &convCase, const std::string &x,
-                       const std::string &w, const std::string &b,
-                       const std::string &y);
+  Status compileAndRun(const ConvCase &convCase, const std::string &variant,
+                       const std::string &x, const std::string &w,
+                       const std::string &b, const std::string &y);
+  bool compiles() const { return options.only != "run"; }
+  bool runs() const { return options.only != "compile"; }
+  /// The artifact of a case and what is done with it: compiled from a module,
+  /// run on these inputs.
+  std::string artifactPath(const std::string &name) {
+    return options.artifacts.empty() ? options.work + "/layer.so"
+                                     : options.artifacts + "/" + name + ".so";
+  }
+  Status compileModule(const std::string &module, const std::string &artifact);
+  Status runArtifact(const std::string &artifact,
+                     const std::vector<std::string> &inputs,
+                     const std::string &y);
   void record(const std::string &name, const Status &status);
 
   /// Runs a tool to its end; its output is read on failure.
@@ -111,6 +142,9 @@ private:
               bool gated);
 
   Options options;
+  std::optional<EntryRunner> runner;
+  /// Whether the case at hand is one that the family is not applicable to.
+  bool isSkipped = false;
   int passed = 0, failed = 0, skipped = 0;
 };
 
@@ -118,7 +152,9 @@ private:
 
 void Checker::record(const std::string &name, const Result<double> &error,
                      double tol, bool gated) {
-  if (!error) {
+  if (std::exchange(isSkipped, false)) {
+    ++skipped;
+  } else if (!error) {
     ++failed;
     std::printf("FAIL %s: %s\n", name.c_str(), error.message().c_str());
   } else if (!gated) {
@@ -137,6 +173,10 @@ void Checker::record(const std::string &name, const Result<double> &error,
 }
 
 void Checker::record(const std::string &name, const Status &status) {
+  if (std::exchange(isSkipped, false)) {
+    ++skipped;
+    return;
+  }
   status ? ++passed : ++failed;
   if (!status)
     std::printf("FAIL %s: %s\n", name.c_str(), status.message().c_str());
@@ -265,39 +305,88 @@ Result<double> Checker::runLayer(const ConvCase &convCase) {
   return compare(convCase, names);
 }
 
-Status Checker::compileAndRun(const ConvCase &convCase, const std::string &x,
-                              const std::string &w, const std::string &b,
-                              const std::string &y) {
-  std::string module = output("layer.mlir"), artifact = output("layer.so");
-  std::vector<std::string> emit{"--layer",     convCase.filter,
-                                "--groups",    std::to_string(convCase.groups),
-                                "--input",     x,
-                                "--weight",    w,
-                                "--emit-mlir", module};
-  std::vector<std::string> run{artifact, "--entry", "layer", "--input",
-                               x,        "--input", w};
-  if (convCase.bias) {
-    emit.insert(emit.end(), {"--bias", b});
-    run.insert(run.end(), {"--input", b});
-  }
-  run.insert(run.end(), {"--output", y});
-  if (Status status = runTool("disco-run", emit); !status)
-    return status;
-  std::vector<std::string> compile{module, "-o", artifact, "--target=cpu"};
+Status Checker::compileModule(const std::string &module,
+                              const std::string &artifact) {
+  std::vector<std::string> compile{module, "-o", artifact,
+                                   "--target=" + options.target};
   if (!options.family.empty())
     compile.push_back("--family=" + options.family);
-  if (Status status = runTool("disco-compile", compile); !status)
-    return status;
-  return runTool("disco-run", run);
+  Status status = runTool("disco-compile", compile);
+  if (!status && !options.artifacts.empty() &&
+      status.message().find("is not applicable") != std::string::npos) {
+    isSkipped = true;
+    std::printf("skipped: %s\n", status.message().c_str());
+  }
+  return status;
+}
+
+Status Checker::runArtifact(const std::string &artifact,
+                            const std::vector<std::string> &inputs,
+                            const std::string &y) {
+  if (options.device.empty()) {
+    std::vector<std::string> run{artifact, "--entry", "layer", "--output", y};
+    for (const std::string &input : inputs)
+      run.insert(run.end(), {"--input", input});
+    return runTool("disco-run", run);
+  }
+  if (access(artifact.c_str(), R_OK) != 0) {
+    isSkipped = true; // the family is not applicable
+    return Error{"no artifact '" + artifact + "'"};
+  }
+  if (!runner) {
+    const int32_t index = std::atoi(options.device.c_str() + 5);
+    Result<EntryRunner> created = EntryRunner::create({DISCO_CUDA, index});
+    if (!created)
+      return created.error();
+    runner.emplace(std::move(*created));
+  }
+  std::vector<Array> arrays;
+  for (const std::string &input : inputs) {
+    Result<Array> array = readNpy(input);
+    if (!array)
+      return array.error();
+    arrays.push_back(std::move(*array));
+  }
+  Result<std::vector<Array>> outputs =
+      runner->run(artifact, "layer", std::move(arrays));
+  return outputs ? writeNpy(y, outputs->front()) : Status(outputs.error());
+}
+
+Status Checker::compileAndRun(const ConvCase &convCase,
+                              const std::string &variant, const std::string &x,
+                              const std::string &w, const std::string &b,
+                              const std::string &y) {
+  const std::string artifact = artifactPath(convCase.id + "." + variant);
+  std::vector<std::string> inputs{x, w};
+  if (convCase.bias)
+    inputs.push_back(b);
+  if (compiles()) {
+    std::string module = output("layer.mlir");
+    unlink(artifact.c_str());
+    std::vector<std::string> emit{
+        "--layer",     convCase.filter,
+        "--groups",    std::to_string(convCase.groups),
+        "--input",     x,
+        "--weight",    w,
+        "--emit-mlir", module};
+    if (convCase.bias)
+      emit.insert(emit.end(), {"--bias", b});
+    if (Status status = runTool("disco-run", emit); !status)
+      return status;
+    if (Status status = compileModule(module, artifact); !status)
+      return status;
+  }
+  return runs() ? runArtifact(artifact, inputs, y) : Status();
 }
 
 Result<double> Checker::runArtifact(const ConvCase &convCase) {
-  if (Status status = compileAndRun(
-          convCase, golden(convCase.id + ".x"), golden(convCase.id + ".w"),
-          golden(convCase.id + ".b"), output("y.npy"));
+  if (Status status =
+          compileAndRun(convCase, "f64", golden(convCase.id + ".x"),
+                        golden(convCase.id + ".w"), golden(convCase.id + ".b"),
+                        output("y.npy"));
       !status)
     return status.error();
-  return compare(convCase, {"y"});
+  return runs() ? compare(convCase, {"y"}) : Result<double>(0.0);
 }
 
 Status Checker::runDType(const ConvCase &convCase, DType dtype) {
@@ -320,9 +409,9 @@ Status Checker::runDType(const ConvCase &convCase, DType dtype) {
       return status;
   }
   std::string path = output("y.npy");
-  if (Status status =
-          compileAndRun(convCase, paths[0], paths[1], paths[2], path);
-      !status)
+  if (Status status = compileAndRun(convCase, std::string(nameOf(dtype)),
+                                    paths[0], paths[1], paths[2], path);
+      !status || !runs())
     return status;
   Result<Array> got = readNpy(path);
   if (!got)
@@ -351,6 +440,118 @@ Status Checker::runDType(const ConvCase &convCase, DType dtype) {
   const Tensor naiveRounded = naive->rounded(dtype);
   return checkAccuracy(*exact, Tensor::from(*got), dtype,
                        needsNaive(dtype) ? &naiveRounded : nullptr);
+}
+
+/// z [B, C, K, in...] from x: each k another multiple, rounded like x.
+static reference::Tensor expandFeatures(const reference::Tensor &x,
+                                        int64_t numBasis, DType dtype) {
+  std::vector<int64_t> shape = x.shape;
+  shape.insert(shape.begin() + 2, numBasis);
+  reference::Tensor z = reference::Tensor::zeros(shape);
+  const int64_t points = x.shape[2] * x.shape[3];
+  for (int64_t i = 0; i < z.size(); ++i) {
+    const int64_t k = i / points % numBasis;
+    const int64_t field = i / points / numBasis;
+    z.data[i] = x.data[field * points + i % points] * std::cos(1.0 + k);
+  }
+  return z.rounded(dtype);
+}
+
+static std::string shapeText(const char *batch,
+                             const std::vector<int64_t> &sizes, DType dtype) {
+  std::string text = std::string("tensor<") + batch + "x";
+  for (int64_t size : sizes)
+    text += std::to_string(size) + "x";
+  return text + std::string(nameOf(dtype)) + ">";
+}
+
+/// A module with a contraction in a function @layer.
+static std::string contractionModule(const ConvCase &convCase,
+                                     const filter::SphereFilter &filter,
+                                     int64_t channels, bool sum, DType dtype) {
+  const int64_t K = filter.numBasis();
+  const auto grid = [](const filter::Grid &g) {
+    return std::to_string(g.nlat) + "x" + std::to_string(g.nlon);
+  };
+  const std::string psi = "!disco.psi<sphere, " + std::to_string(K) + ", " +
+                          grid(filter.in) + " -> " + grid(filter.out) + ">";
+  std::vector<int64_t> in{channels, filter.in.nlat, filter.in.nlon};
+  std::vector<int64_t> out{channels, filter.out.nlat, filter.out.nlon};
+  std::vector<int64_t> &features = sum ? in : out;
+  features.insert(features.begin() + 1, K);
+  const std::string x = shapeText("?", in, dtype),
+                    y = shapeText("?", out, dtype);
+  return "func.func @layer(%x: " + x + ") -> " + y +
+         " {\n  %psi = disco.filter " + convCase.filter + " -> " + psi +
+         "\n  %y = disco." + (sum ? "contract_sum" : "contract") +
+         " %x, %psi : (" + x + ", " + psi + ") -> " + y +
+         "\n  return %y : " + y + "\n}\n";
+}
+
+Status Checker::runContraction(const ConvCase &convCase, bool sum,
+                               DType dtype) {
+  using namespace disco::reference;
+  Result<filter::SphereFilter> filter =
+      filter::parseSphereFilter(convCase.filter);
+  Result<Array> array = readNpy(golden(convCase.id + ".x"));
+  if (!filter || !array)
+    return filter ? array.error() : filter.error();
+  Tensor x = Tensor::from(*array).rounded(dtype);
+  if (sum)
+    x = expandFeatures(x, filter->numBasis(), dtype);
+  Result<Array> input = x.to(dtype);
+  const std::string path = output("x.npy"), result = output("y.npy");
+  if (!input)
+    return input.error();
+  if (Status status = writeNpy(path, *input); !status)
+    return status;
+  const std::string artifact =
+      artifactPath(convCase.id + (sum ? ".contract_sum." : ".contract.") +
+                   std::string(nameOf(dtype)));
+  if (compiles()) {
+    const std::string module = output("layer.mlir");
+    unlink(artifact.c_str());
+    std::ofstream(module) << contractionModule(convCase, *filter, x.shape[1],
+                                               sum, dtype);
+    if (Status status = compileModule(module, artifact); !status)
+      return status;
+  }
+  if (!runs())
+    return {};
+  if (Status status = runArtifact(artifact, {path}, result); !status)
+    return status;
+  Result<Array> got = readNpy(result);
+  Result<filter::SphereOperator> sphere = filter::buildOperator(*filter);
+  if (!got || !sphere)
+    return got ? sphere.error() : got.error();
+  const Operator psi = Operator::fromSphere(*sphere);
+  const auto compute = [&](Precision precision) {
+    return sum ? reference::contractSum(psi, x, precision)
+               : reference::contract(psi, x, precision);
+  };
+  Result<Tensor> exact = compute({});
+  if (!exact)
+    return exact.error();
+  if (!needsNaive(dtype))
+    return checkAccuracy(*exact, Tensor::from(*got), dtype, nullptr);
+  Result<Tensor> naive = compute({dtype});
+  if (!naive)
+    return naive.error();
+  const Tensor rounded = naive->rounded(dtype);
+  return checkAccuracy(*exact, Tensor::from(*got), dtype, &rounded);
+}
+
+Status Checker::checkContractions(bool sum) {
+  Result<std::vector<ConvCase>> cases = readConvCases(options.tables);
+  if (!cases)
+    return cases.error();
+  const std::string kind = sum ? " (contract_sum, " : " (contract, ";
+  for (const ConvCase &convCase : *cases)
+    for (DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16})
+      if (options.full() || convCase.kept)
+        record(convCase.id + kind + std::string(nameOf(dtype)) + ")",
+               runContraction(convCase, sum, dtype));
+  return Status();
 }
 
 Status Checker::checkDTypes() {
@@ -389,18 +590,23 @@ static Result<Options> parseOptions(int argc, char **argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
-    std::string *value = word == "--tables"   ? &options.tables
-                         : word == "--data"   ? &options.data
-                         : word == "--tools"  ? &options.tools
-                         : word == "--work"   ? &options.work
-                         : word == "--family" ? &options.family
-                                              : nullptr;
+    std::string *value = word == "--tables"      ? &options.tables
+                         : word == "--data"      ? &options.data
+                         : word == "--tools"     ? &options.tools
+                         : word == "--work"      ? &options.work
+                         : word == "--family"    ? &options.family
+                         : word == "--target"    ? &options.target
+                         : word == "--device"    ? &options.device
+                         : word == "--artifacts" ? &options.artifacts
+                         : word == "--only"      ? &options.only
+                                                 : nullptr;
     if (value) {
       if (++i == argc)
         return Error{"expected " + word + " to have a value, but got none"};
       *value = argv[i];
     } else if (word == "grid" || word == "psi" || word == "layer" ||
-               word == "artifact" || word == "dtypes") {
+               word == "artifact" || word == "dtypes" || word == "contract" ||
+               word == "contract_sum") {
       options.kinds.insert(word);
     } else {
       return Error{"unknown argument '" + word + "'"};
@@ -411,6 +617,15 @@ static Result<Options> parseOptions(int argc, char **argv) {
     return Error{"expected a kind, --tables, --tools and --work"};
   if (options.data.empty())
     options.data = options.tables;
+  if (!options.only.empty() &&
+      ((options.only != "compile" && options.only != "run") ||
+       options.artifacts.empty()))
+    return Error{"expected --only to be compile or run, with --artifacts, but "
+                 "got '" +
+                 options.only + "'"};
+  if (!options.device.empty() && options.device.rfind("cuda:", 0) != 0)
+    return Error{"expected --device to be cuda:N, but got '" + options.device +
+                 "'"};
   return options;
 }
 
@@ -418,9 +633,9 @@ int main(int argc, char **argv) {
   Result<Options> options = parseOptions(argc, argv);
   if (!options)
     return failUsage(options.message());
-  if (mkdir(options->work.c_str(), 0777) != 0 && errno != EEXIST)
-    return failUsage("cannot make '" + options->work +
-                     "': " + std::strerror(errno));
+  for (const std::string &folder : {options->work, options->artifacts})
+    if (!folder.empty() && mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
+      return failUsage("cannot make '" + folder + "': " + std::strerror(errno));
   Checker checker(*options);
   Status status;
   auto run = [&](const char *kind, auto check) {
@@ -432,6 +647,8 @@ int main(int argc, char **argv) {
   run("layer", [&] { return checker.checkLayers(/*compiled=*/false); });
   run("artifact", [&] { return checker.checkLayers(/*compiled=*/true); });
   run("dtypes", [&] { return checker.checkDTypes(); });
+  run("contract", [&] { return checker.checkContractions(/*sum=*/false); });
+  run("contract_sum", [&] { return checker.checkContractions(/*sum=*/true); });
   if (!status) {
     std::printf("FAIL %s\n", status.message().c_str());
     return 1;

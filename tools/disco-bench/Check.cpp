@@ -39,9 +39,11 @@ struct Errors {
 
 class Checker {
 public:
-  Checker(const Work &work, const Operands &operands, DType dtype)
-      : work(work), operands(operands), dtype(dtype), psi(*work.psi),
-        numBasis(psi.numBasis()), groupIn(work.channels / work.groups),
+  Checker(const Work &work, const Operands &operands, DType dtype,
+          double budget)
+      : work(work), operands(operands), dtype(dtype), budget(budget),
+        psi(*work.psi), numBasis(psi.numBasis()),
+        groupIn(work.channels / work.groups),
         groupOut(work.outChannels / work.groups) {}
 
   Accuracy check() {
@@ -62,9 +64,6 @@ public:
   }
 
 private:
-  /// Multiply-adds that a check may take.
-  static constexpr double budget = 2e8;
-
   double narrow(double value) const { return roundTo(dtype, value); }
 
   /// All points, or the ends and some between.
@@ -221,6 +220,7 @@ private:
   const Work &work;
   const Operands &operands;
   const DType dtype;
+  const double budget; ///< multiply-adds that a check may take
   const reference::Operator &psi;
   const int64_t numBasis, groupIn, groupOut;
   Errors errors;
@@ -228,8 +228,9 @@ private:
 
 } // namespace
 
-Accuracy checkResult(const Work &work, const Operands &operands, DType dtype) {
-  return Checker(work, operands, dtype).check();
+Accuracy checkResult(const Work &work, const Operands &operands, DType dtype,
+                     double budget) {
+  return Checker(work, operands, dtype, budget).check();
 }
 
 } // namespace disco::bench

@@ -32,7 +32,7 @@ struct DeviceSettings {
   int warmUps = 20, repeats = 100;
   int sustained = 600; ///< launches back to back; 0: none
   /// DISCO_NCHW, or DISCO_C8 of contract and contract_sum.
-  int32_t layout = DISCO_NCHW;
+  std::vector<int32_t> layouts{DISCO_NCHW};
   /// Schedules to measure one after the other: what their fields are called,
   /// and the fields. In one without fields the family chooses.
   std::vector<std::pair<std::string, std::vector<disco_schedule_field>>>
@@ -56,8 +56,9 @@ struct DeviceMeasurement {
   double ms() const { return times[times.size() / 2]; }
 };
 
-/// For each schedule: prepares, warms up, times and checks the last result,
-/// which two runs must have given bit for bit. Calls report(measurement).
+/// For each layout and schedule: prepares, warms up, times and checks the last
+/// result, which two runs must have given bit for bit. Calls
+/// report(measurement).
 Status
 measureOnDevice(const std::string &family, const NamedLayer &layer,
                 const LayerPsi &psi, const Settings &settings,

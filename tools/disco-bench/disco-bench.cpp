@@ -42,9 +42,10 @@ static const char *const usage =
     "each with a cold L2\n"
     "  --sustained N         on a CUDA device also so many launches back to "
     "back; default 600\n"
-    "  --layout nchw|c8      of x and y on a CUDA device; default nchw\n"
-    "  --fields F=N,.../...  schedules to measure on a CUDA device, as plans "
-    "write them; fields that are not named are the family's choice\n"
+    "  --layout nchw|c8,...  of x and y on a CUDA device; default nchw\n"
+    "  --fields [DIRECTION:]F=N,.../...  schedules to measure on a CUDA "
+    "device, "
+    "as plans write them; fields that are not named are the family's choice\n"
     "  --clock wall|cpu      what is quoted: cpu is the processor time divided "
     "by the threads, for a machine that is shared; default wall\n"
     "  --json                one line of JSON for each measurement\n"
@@ -63,7 +64,7 @@ struct Options {
   std::optional<int32_t> order;
   int64_t tile = 0, channelBlock = 0;
   std::optional<int> warmUps, repeats, sustained;
-  int32_t layout = DISCO_NCHW;
+  std::vector<int32_t> layouts{DISCO_NCHW};
   std::vector<std::string> fields;
   Clock clock = Clock::wall;
   bool json = false, list = false;
@@ -149,13 +150,17 @@ Status parseOption(std::string_view option, std::string_view value,
       options.fields.emplace_back(part);
     return {};
   }
-  if (option == "--layout") {
-    if (value != "nchw" && value != "c8")
-      return Error{"expected --layout to be nchw or c8, but got '" +
-                   std::string(value) + "'"};
-    options.layout = value == "c8" ? DISCO_C8 : DISCO_NCHW;
-    return {};
-  }
+  if (option == "--layout")
+    return parseNames(
+        option, value, "nchw, c8",
+        [](std::string_view name) -> std::optional<int32_t> {
+          if (name == "nchw")
+            return DISCO_NCHW;
+          if (name == "c8")
+            return DISCO_C8;
+          return std::nullopt;
+        },
+        options.layouts);
   if (option == "--device") {
     if (value == "cpu") {
       options.device = -1;
@@ -416,6 +421,28 @@ Result<std::vector<disco_schedule_field>> parseFields(const std::string &family,
   }
   return fields;
 }
+
+/// The schedules that are asked for in a direction; the family's choice when
+/// there are none.
+Status chooseSchedules(const Options &options, Direction direction,
+                       decltype(DeviceSettings::schedules) &schedules) {
+  schedules.clear();
+  for (std::string_view text : options.fields) {
+    const size_t colon = text.find(':');
+    if (colon != text.npos) {
+      if (text.substr(0, colon) != nameOf(direction))
+        continue;
+      text.remove_prefix(colon + 1);
+    }
+    auto fields = parseFields(options.family, text);
+    if (!fields)
+      return fields.error();
+    schedules.emplace_back(text, std::move(*fields));
+  }
+  if (schedules.empty())
+    schedules.push_back({});
+  return {};
+}
 #endif
 
 /// All that is asked for on a CUDA device; whether every answer was right.
@@ -433,40 +460,42 @@ Result<bool> runOnDevice(const Options &options) {
   how.warmUps = options.warmUps.value_or(how.warmUps);
   how.repeats = options.repeats.value_or(how.repeats);
   how.sustained = options.sustained.value_or(how.sustained);
-  how.layout = options.layout;
-  if (!options.fields.empty())
-    how.schedules.clear();
-  for (const std::string &text : options.fields) {
-    auto fields = parseFields(options.family, text);
-    if (!fields)
-      return fields.error();
-    how.schedules.emplace_back(text, std::move(*fields));
-  }
+  how.layouts = options.layouts;
   bool allRight = true;
-  for (const NamedLayer *layer : options.layers)
+  const auto report = [&](const DeviceMeasurement &result) {
+    std::printf("%s\n", options.json ? toJson(result, *machine).c_str()
+                                     : toTableLine(result).c_str());
+    std::fflush(stdout);
+    allRight &= result.accuracy.ok;
+  };
+  for (const NamedLayer *layer : options.layers) {
+    // By whether values are f64.
+    std::map<bool, LayerPsi> psis;
     for (DType dtype : options.dtypes) {
-      Result<LayerPsi> psi = buildPsi(*layer, dtype);
-      if (!psi)
-        return Error{layer->name + ": " + psi.message()};
-      for (Direction direction : options.directions)
+      const bool isF64 = dtype == DType::f64;
+      if (!psis.count(isF64)) {
+        Result<LayerPsi> psi = buildPsi(*layer, dtype);
+        if (!psi)
+          return Error{layer->name + ": " + psi.message()};
+        psis.emplace(isF64, std::move(*psi));
+      }
+      for (Direction direction : options.directions) {
+        if (Status s = chooseSchedules(options, direction, how.schedules); !s)
+          return s.error();
         for (int64_t batch : options.batches) {
           Settings settings;
           settings.dtype = dtype;
           settings.order = options.order;
           settings.direction = direction;
           settings.batch = batch;
-          const auto report = [&](const DeviceMeasurement &result) {
-            std::printf("%s\n", options.json ? toJson(result, *machine).c_str()
-                                             : toTableLine(result).c_str());
-            std::fflush(stdout);
-            allRight &= result.accuracy.ok;
-          };
-          if (Status s = measureOnDevice(options.family, *layer, *psi, settings,
-                                         *machine, how, report);
+          if (Status s = measureOnDevice(options.family, *layer, psis.at(isF64),
+                                         settings, *machine, how, report);
               !s)
             return Error{layer->name + ": " + s.message()};
         }
+      }
     }
+  }
   return allRight;
 #else
   return Error{"expected --device to be cpu, as this build has no CUDA part, "

@@ -9,15 +9,14 @@
 #ifndef DISCO_TOOLS_DISCO_COMPILE_ARTIFACTTABLE_H
 #define DISCO_TOOLS_DISCO_COMPILE_ARTIFACTTABLE_H
 
+#include "disco/Transforms/Steps.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 
+#include <optional>
 #include <string>
 #include <vector>
-
-namespace mlir {
-class ModuleOp;
-} // namespace mlir
 
 namespace disco::compile {
 
@@ -31,6 +30,7 @@ struct EntryInfo {
   std::vector<TensorInfo> inputs, outputs;
   std::vector<std::string> checks; // messages, see disco-check-tables
   bool isStrided = false;
+  std::optional<mlir::disco::StepProgram> program; // for a GPU
 
   int64_t numOutputDims() const;
 };
@@ -41,6 +41,7 @@ struct ProbeInfo {
 };
 
 struct ArtifactInfo {
+  std::string target = "cpu";
   std::string cpu, features; // features separated by commas
   std::vector<EntryInfo> entries;
   std::vector<ProbeInfo> probes;
@@ -48,6 +49,10 @@ struct ArtifactInfo {
 
 /// Reads entries and probes from a module in the LLVM dialect.
 void readTables(mlir::ModuleOp module, ArtifactInfo &info);
+
+/// Reads entries and their steps from a module that disco-cuda-pipeline
+/// lowered; emits an error at what cannot be steps.
+mlir::LogicalResult readSteps(mlir::ModuleOp module, ArtifactInfo &info);
 
 /// Adds the table and the functions that it points to; everything else becomes
 /// internal.

@@ -45,6 +45,9 @@ private:
   Constant *text(StringRef value);
   Constant *array(ArrayRef<Constant *> elements);
   Constant *tensors(ArrayRef<TensorInfo> tensors);
+  Constant *bytes(ArrayRef<char> data, Align alignment);
+  Constant *buffer(const mlir::disco::StepBuffer &buffer);
+  Constant *step(const mlir::disco::Step &step);
   Constant *entry(const EntryInfo &info);
   Constant *probe(const ProbeInfo &info);
 
@@ -233,13 +236,69 @@ Function *TableEmitter::shapesFunction(const EntryInfo &info) {
   return function;
 }
 
+Constant *TableEmitter::bytes(ArrayRef<char> data, Align alignment) {
+  auto *variable = cast<GlobalVariable>(
+      global(ConstantDataArray::getRaw(StringRef(data.data(), data.size()),
+                                       data.size(), Type::getInt8Ty(context))));
+  variable->setAlignment(alignment);
+  return variable;
+}
+
+Constant *TableEmitter::buffer(const mlir::disco::StepBuffer &buffer) {
+  SmallVector<Constant *> dims;
+  for (int64_t dim : buffer.dims)
+    dims.push_back(number64(dim));
+  bool isConstant = buffer.kind == DISCO_BUFFER_CONSTANT;
+  Constant *data = isConstant ? bytes(buffer.data, Align(DISCO_ALIGNMENT))
+                              : ConstantPointerNull::get(pointer);
+  return ConstantStruct::getAnon(
+      {number32(*mlir::disco::getRuntimeDType(buffer.element)),
+       number32(dims.size()), array(dims), number32(buffer.kind),
+       number32(buffer.index), data});
+}
+
+Constant *TableEmitter::step(const mlir::disco::Step &step) {
+  auto data = [&](const auto &value) {
+    return bytes(
+        ArrayRef<char>(reinterpret_cast<const char *>(&value), sizeof value),
+        Align(alignof(int64_t)));
+  };
+  Constant *null = ConstantPointerNull::get(pointer);
+  Constant *family = null, *call = null, *repack = null;
+  if (step.call) {
+    family = text(step.call.getPlan().getFamily());
+    call = data(step.call.getCall());
+  } else {
+    repack = data(step.repack);
+  }
+  SmallVector<Constant *> operands;
+  for (int32_t operand : step.operands)
+    operands.push_back(number32(operand));
+  return ConstantStruct::getAnon(
+      {number32(step.call ? DISCO_STEP_KERNEL : DISCO_STEP_REPACK), number32(0),
+       family, call, repack,
+       ConstantArray::get(ArrayType::get(i32, operands.size()), operands)});
+}
+
 Constant *TableEmitter::entry(const EntryInfo &info) {
+  Constant *null = ConstantPointerNull::get(pointer);
+  SmallVector<Constant *> steps, buffers;
+  bool isProgram = info.program.has_value();
+  if (isProgram) {
+    for (const mlir::disco::StepBuffer &b : info.program->buffers)
+      buffers.push_back(buffer(b));
+    for (const mlir::disco::Step &s : info.program->steps)
+      steps.push_back(step(s));
+  }
   return ConstantStruct::getAnon(
       {text(info.name), text(info.plan), number32(info.inputs.size()),
        number32(info.outputs.size()), tensors(info.inputs),
-       tensors(info.outputs), runFunction(info), workspaceFunction(info),
-       shapesFunction(info),
-       number64(info.isStrided ? DISCO_ENTRY_STRIDED : 0)});
+       tensors(info.outputs), isProgram ? null : runFunction(info),
+       isProgram ? null : workspaceFunction(info),
+       isProgram ? null : shapesFunction(info),
+       number64(info.isStrided ? DISCO_ENTRY_STRIDED : 0),
+       number32(steps.size()), number32(buffers.size()), array(steps),
+       array(buffers)});
 }
 
 Constant *TableEmitter::probe(const ProbeInfo &info) {
@@ -257,7 +316,7 @@ void TableEmitter::emit(const ArtifactInfo &info) {
   Constant *root = ConstantStruct::getAnon(
       {number32(DISCO_ARTIFACT_MAGIC), number32(DISCO_ABI_VERSION),
        number64(sizeof(disco_abi_artifact)), number64(sizeof(disco_abi_entry)),
-       number64(sizeof(disco_abi_probe)), text("cpu"), text(info.cpu),
+       number64(sizeof(disco_abi_probe)), text(info.target), text(info.cpu),
        text(info.features), text("disco-compile " DISCO_VERSION),
        number32(entries.size()), number32(probes.size()), array(entries),
        array(probes)});

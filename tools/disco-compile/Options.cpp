@@ -21,7 +21,10 @@ into an entry of OUT.so, an artifact that disco-run and libdisco_runtime run.
 
   -o FILE          the output; written whole, or not at all ("-": the standard
                    output)
-  --target=cpu     what to compile for (default: cpu)
+  --target=NAME    what to compile for: cpu (default), or a GPU by its name or
+                   architecture, also after "cuda:" (h200, cuda:sm_90a;
+                   disco-opt --list-targets). Kernels for GPUs are in the
+                   runtime, so that this needs no CUDA
   --mcpu=NAME      the processor, as LLVM names it (default: native, this one)
   --family=NAME    run every operation by this kernel family, "loops" for the
                    scalar reference (default: the fastest that is applicable)
@@ -30,9 +33,13 @@ into an entry of OUT.so, an artifact that disco-run and libdisco_runtime run.
   --strided        entries take tensors of any strides, not dense ones only
   --instrument     report every operation to the runtime (disco-run --verify)
   -O0 -O1 -O2 -O3  how much to optimise (default: -O3)
-  --emit=KIND      so (default), obj, llvm (LLVM IR) or mlir-llvm (MLIR in the
-                   LLVM dialect)
+  --emit=KIND      so (default), obj, llvm (LLVM IR), mlir-llvm (MLIR in the LLVM
+                   dialect; for the CPU) or steps (calls of kernels as text; for
+                   a GPU)
   --help           prints this
+
+An entry for a GPU has filter contractions with their epilogues, whose filters
+are constant; --mcpu, --strided, --instrument and -O do not apply to it.
 
 Linking takes lld or a C compiler. The exit code is 0 on success, 1 on an error
 and 2 on wrong usage.
@@ -64,20 +71,46 @@ static Status parseEmit(const std::string &value, EmitKind &kind) {
     kind = EmitKind::llvm;
   else if (value == "mlir-llvm")
     kind = EmitKind::mlirLLVM;
+  else if (value == "steps")
+    kind = EmitKind::steps;
   else
-    return Error{"expected --emit to be so, obj, llvm or mlir-llvm, but got '" +
+    return Error{"expected --emit to be so, obj, llvm, mlir-llvm or steps, but "
+                 "got '" +
                  value + "'"};
   return {};
 }
 
-static Status checkTarget(const std::string &value) {
+static Status parseTarget(const std::string &value, Options &options) {
+  options.gpu.reset();
   if (value == "cpu")
     return {};
-  if (value.compare(0, 4, "cuda") == 0)
-    return Error{"expected --target to be cpu, because this build has no CUDA "
-                 "part, but got '" +
-                 value + "'"};
-  return Error{"expected --target to be cpu, but got '" + value + "'"};
+  Result<planning::Target> target = planning::lookupTarget(value);
+  if (target && target->kind == planning::TargetKind::cuda) {
+    options.gpu = *target;
+    return {};
+  }
+  std::string names;
+  for (const planning::Target &known : planning::knownTargets())
+    if (known.kind == planning::TargetKind::cuda)
+      names += ", " + known.name + " (" + known.arch + ")";
+  return Error{"expected --target to be cpu" + names + ", but got '" + value +
+               "'"};
+}
+
+/// What does not go with the target.
+static Status checkTarget(const Options &options) {
+  if (!options.gpu)
+    return options.emit == EmitKind::steps
+               ? Status(Error{"--emit=steps goes only with a GPU as --target"})
+               : Status();
+  const char *wrong = !options.cpu.empty()                 ? "--mcpu"
+                      : options.strided                    ? "--strided"
+                      : options.instrument                 ? "--instrument"
+                      : options.emit == EmitKind::mlirLLVM ? "--emit=mlir-llvm"
+                                                           : nullptr;
+  if (wrong)
+    return Error{std::string(wrong) + " goes only with --target=cpu"};
+  return {};
 }
 
 static Status parseOption(int argc, char **argv, int &i, Options &options) {
@@ -103,7 +136,7 @@ static Status parseOption(int argc, char **argv, int &i, Options &options) {
   } else if (takeValue("--emit", argc, argv, i, value)) {
     return parseEmit(value, options.emit);
   } else if (takeValue("--target", argc, argv, i, value)) {
-    return checkTarget(value);
+    return parseTarget(value, options);
   } else if (argument == "-o" || argument == "--mcpu" ||
              argument == "--family" || argument == "--emit" ||
              argument == "--target") {
@@ -131,5 +164,7 @@ Result<Options> compile::parseOptions(int argc, char **argv) {
     return Error{"expected an input, but got none"};
   if (options.output.empty())
     return Error{"expected an output (-o), but got none"};
+  if (Status status = checkTarget(options); !status)
+    return status.error();
   return options;
 }

@@ -9,17 +9,21 @@
 #ifndef DISCO_TOOLS_DISCO_COMPILE_OPTIONS_H
 #define DISCO_TOOLS_DISCO_COMPILE_OPTIONS_H
 
+#include "disco/Planning/Target.h"
 #include "disco/Support/Result.h"
 
+#include <optional>
 #include <string>
 
 namespace disco::compile {
 
-enum class EmitKind { so, obj, llvm, mlirLLVM };
+enum class EmitKind { so, obj, llvm, mlirLLVM, steps };
 
 struct Options {
   std::string input, output;
-  std::string cpu = "native";
+  /// The GPU; nothing: the CPU.
+  std::optional<planning::Target> gpu;
+  std::string cpu;    // "": this one
   std::string family; // "": the fastest
   bool instrument = false;
   bool strided = false;

@@ -43,6 +43,32 @@ static std::vector<TensorInfo> readTensors(DictionaryAttr entry,
   return tensors;
 }
 
+static void readEntry(StringRef name, DictionaryAttr entry, EntryInfo &info) {
+  info.name = name.str();
+  info.plan = entry.getAs<StringAttr>("plan").str();
+  info.isStrided = entry.contains("strided");
+  info.inputs = readTensors(entry, "inputs", "input_dims");
+  info.outputs = readTensors(entry, "outputs", "output_dims");
+}
+
+auto ::disco::compile::readSteps(ModuleOp module, ArtifactInfo &info)
+    -> LogicalResult {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto entry =
+        function->getAttrOfType<DictionaryAttr>(mlir::disco::kEntryAttr);
+    if (!entry)
+      continue;
+    FailureOr<mlir::disco::StepProgram> program =
+        mlir::disco::readSteps(function);
+    if (failed(program))
+      return failure();
+    EntryInfo &added = info.entries.emplace_back();
+    readEntry(function.getName(), entry, added);
+    added.program = std::move(*program);
+  }
+  return success();
+}
+
 void ::disco::compile::readTables(ModuleOp module, ArtifactInfo &info) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     auto entry =
@@ -52,11 +78,7 @@ void ::disco::compile::readTables(ModuleOp module, ArtifactInfo &info) {
         !module.lookupSymbol(("_mlir_ciface_" + function.getName()).str()))
       continue;
     EntryInfo &added = info.entries.emplace_back();
-    added.name = function.getName().str();
-    added.plan = entry.getAs<StringAttr>("plan").str();
-    added.isStrided = entry.contains("strided");
-    added.inputs = readTensors(entry, "inputs", "input_dims");
-    added.outputs = readTensors(entry, "outputs", "output_dims");
+    readEntry(function.getName(), entry, added);
     if (auto checks = entry.getAs<ArrayAttr>("checks"))
       for (auto message : checks.getAsRange<StringAttr>())
         added.checks.push_back(message.str());

@@ -12,6 +12,7 @@
 
 #include "disco/InitAll.h"
 #include "disco/Support/AtomicFile.h"
+#include "disco/Transforms/CudaPipeline.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
@@ -64,7 +65,9 @@ public:
 private:
   int fail(const std::string &message);
   int lower();
+  int lowerModule();
   int generate();
+  int emit(llvm::Module &code, Target &target);
   int write(llvm::StringRef content);
 
   const Options &options;
@@ -107,8 +110,42 @@ int Compilation::lower() {
   if (!module)
     return failure;
   progress.show("evaluating filters and lowering");
+  if (int code = lowerModule())
+    return code;
+  if (info.entries.empty())
+    return fail("expected '" + options.input +
+                "' to have a public function, but got none");
+  return success;
+}
+
+/// Runs the pipeline of the target and reads the entries.
+int Compilation::lowerModule() {
   mlir::PassManager manager(&context);
+  if (options.gpu) {
+    mlir::disco::CudaPipelineOptions pipelineOptions;
+    pipelineOptions.target = options.gpu->name;
+    pipelineOptions.family = options.family;
+    pipelineOptions.fuse = options.fuse;
+    mlir::disco::buildCudaPipeline(manager, pipelineOptions);
+    if (mlir::failed(manager.run(*module)) ||
+        mlir::failed(readSteps(*module, info)))
+      return failure;
+    info.target = "cuda:" + options.gpu->arch;
+    info.cpu = options.gpu->name;
+    return success;
+  }
   mlir::disco::CpuPipelineOptions pipelineOptions;
+  // A module that was planned for a CPU of the table is compiled with its
+  // plans.
+  if (auto attr = (*module)->getAttrOfType<mlir::disco::TargetAttr>(
+          mlir::disco::kTargetAttr)) {
+    const planning::Target planned = attr.getTarget();
+    if (planned.kind != planning::TargetKind::cpu)
+      return fail("expected '" + options.input +
+                  "' to be planned for a CPU, but got " + planned.name +
+                  ": compile it with --target=" + planned.name);
+    pipelineOptions.target = planned.name;
+  }
   pipelineOptions.family = options.family;
   pipelineOptions.fuse = options.fuse;
   pipelineOptions.strided = options.strided;
@@ -117,37 +154,47 @@ int Compilation::lower() {
   if (mlir::failed(manager.run(*module)))
     return failure;
   readTables(*module, info);
-  if (info.entries.empty())
-    return fail("expected '" + options.input +
-                "' to have a public function, but got none");
   return success;
 }
 
 int Compilation::generate() {
-  Result<Target> target = createTarget(options.cpu, options.optLevel);
+  // An entry for a GPU is data, which any processor can read.
+  const char *anyCpu = options.gpu ? "generic" : "native";
+  Result<Target> target = createTarget(
+      options.cpu.empty() ? anyCpu : options.cpu, options.optLevel);
   if (!target)
     return fail(target.message());
+  llvm::LLVMContext llvmContext;
+  if (options.gpu) {
+    llvm::Module data(options.input, llvmContext);
+    return emit(data, *target);
+  }
   info.cpu = target->cpu;
   info.features = target->features;
-  llvm::LLVMContext llvmContext;
   progress.show("translating");
   std::unique_ptr<llvm::Module> code =
       mlir::translateModuleToLLVMIR(*module, llvmContext, options.input);
   if (!code)
     return fail("cannot translate '" + options.input + "' to LLVM IR");
-  emitTables(info, *code);
-  if (Status status = prepareModule(*code, *target); !status)
+  return emit(*code, *target);
+}
+
+/// From the module in LLVM IR, without tables, to the output.
+int Compilation::emit(llvm::Module &code, Target &target) {
+  emitTables(info, code);
+  if (Status status = prepareModule(code, target); !status)
     return fail(status.message());
   progress.show("optimising");
-  optimize(*code, *target, options.optLevel);
+  if (!options.gpu)
+    optimize(code, target, options.optLevel);
   if (options.emit == EmitKind::llvm) {
     std::string text;
     llvm::raw_string_ostream os(text);
-    code->print(os, nullptr);
+    code.print(os, nullptr);
     return write(text);
   }
   progress.show("generating code");
-  Result<llvm::SmallVector<char, 0>> object = emitObject(*code, *target);
+  Result<llvm::SmallVector<char, 0>> object = emitObject(code, target);
   if (!object)
     return fail(object.message());
   if (options.emit == EmitKind::obj)
@@ -181,11 +228,16 @@ int Compilation::write(llvm::StringRef content) {
 int Compilation::run() {
   if (int code = lower())
     return code;
-  if (options.emit != EmitKind::mlirLLVM)
-    return generate();
   std::string text;
   llvm::raw_string_ostream os(text);
-  module->print(os);
+  if (options.emit == EmitKind::mlirLLVM) {
+    module->print(os);
+    return write(text);
+  }
+  if (options.emit != EmitKind::steps)
+    return generate();
+  for (const EntryInfo &entry : info.entries)
+    mlir::disco::printSteps(os, entry.name, *entry.program);
   return write(text);
 }
 

@@ -8,6 +8,10 @@
 
 #include "Options.h"
 
+#include "disco/ABI/DeviceKernel.h"
+#include "disco/Planning/Target.h"
+
+#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -33,10 +37,47 @@ static std::string findCompiler() {
   return "disco-compile";
 }
 
+/// The chip of the table that a device is, or is like: of its architecture, or
+/// of an earlier one without a suffix, which runs on later ones too; the one
+/// whose name is in the device's if there is one.
+static Result<std::string> findTarget(disco_device device) {
+  if (device.kind == DISCO_CPU)
+    return std::string("cpu");
+  disco_device_properties properties = {};
+  properties.struct_size = sizeof properties;
+  if (disco_device_query(device.id, &properties) != DISCO_OK)
+    return Error{"cannot use cuda:" + std::to_string(device.id) + ": " +
+                 disco_last_error()};
+  const int arch = 10 * properties.major + properties.minor;
+  std::string name = properties.name;
+  for (char &c : name)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const planning::Target *best = nullptr;
+  const auto rank = [&](const planning::Target &target) {
+    const std::string number = target.arch.substr(3);
+    if (number == std::to_string(arch) + "a")
+      return name.find(target.name) != std::string::npos ? 3 : 2;
+    return number.back() != 'a' && std::stoi(number) <= arch ? 1 : 0;
+  };
+  for (const planning::Target &target : planning::knownTargets())
+    if (target.kind == planning::TargetKind::cuda && rank(target) > 0 &&
+        (!best || rank(target) > rank(*best)))
+      best = &target;
+  if (best)
+    return best->name;
+  return Error{"expected a chip to compile for that runs on sm_" +
+               std::to_string(arch) + " (" + properties.name +
+               "), but there is none (disco-opt --list-targets)"};
+}
+
 Status compileModule(const std::string &module, const std::string &artifact,
-                     bool instrument, int &exitCode) {
+                     disco_device device, bool instrument, int &exitCode) {
+  exitCode = exitError;
+  const Result<std::string> target = findTarget(device);
+  if (!target)
+    return target.error();
   std::string compiler = findCompiler();
-  std::string words[] = {compiler, module,   "--target=cpu",
+  std::string words[] = {compiler, module,   "--target=" + *target,
                          "-o",     artifact, "--instrument"};
   std::vector<char *> arguments;
   for (std::string &word : words)
@@ -44,7 +85,6 @@ Status compileModule(const std::string &module, const std::string &artifact,
   if (!instrument)
     arguments.pop_back();
   arguments.push_back(nullptr);
-  exitCode = exitError;
   pid_t child;
   if (int code = ::posix_spawnp(&child, compiler.c_str(), nullptr, nullptr,
                                 arguments.data(), environ))

@@ -159,7 +159,7 @@ const std::vector<Flag> &flags() {
       {"--entry", "NAME", Form::program, false, text(&Options::entry),
        "the function to run; may be left out where there is one"},
       {"--device", "cpu", Form::program, false, setDevice,
-       "cpu (the default) or cuda:N"},
+       "cpu (the default) or cuda:N; arrays are moved there and back"},
       {"--repeat", "N", Form::program, false, count(&Options::repeat),
        "run N times and print the median time (default 1)"},
       {"--verify", nullptr, Form::program, false, boolean(&Options::verify),
@@ -253,6 +253,9 @@ Status checkForm(const Options &options,
       return Error{std::string(flag->name) + (layer
                                                   ? " does not go with --layer"
                                                   : " goes only with --layer")};
+  if (options.device.kind != DISCO_CPU && (options.verify || options.profile))
+    return Error{std::string(options.verify ? "--verify" : "--profile") +
+                 " goes only with --device cpu"};
   if (!layer)
     return {};
   const bool data = !options.inputs.empty() || !options.weight.empty();

@@ -66,11 +66,11 @@ int reportError(const std::string &message);
 int runProgram(const Options &options);
 int runLayer(const Options &options);
 
-/// Compiles a module into an artifact, with its operations instrumented if
-/// asked for. Diagnostics of the compiler go to standard error. `exitCode` is
-/// that of the compiler when it failed.
+/// Compiles a module into an artifact for the device, with its operations
+/// instrumented if asked for. Diagnostics of the compiler go to standard error.
+/// `exitCode` is that of the compiler when it failed.
 Status compileModule(const std::string &module, const std::string &artifact,
-                     bool instrument, int &exitCode);
+                     disco_device device, bool instrument, int &exitCode);
 
 } // namespace disco::run
 

@@ -9,6 +9,7 @@
 #include "Instrument.h"
 #include "Options.h"
 
+#include "disco/ABI/DeviceKernel.h"
 #include "disco/Support/Progress.h"
 
 #include <algorithm>
@@ -72,10 +73,10 @@ std::string describeType(const disco_tensor_type &type) {
   return text + std::string(nameOf(static_cast<DType>(type.dtype)));
 }
 
-disco_tensor viewOf(Array &array) {
+disco_tensor viewOf(Array &array, disco_device device) {
   disco_tensor tensor{};
   tensor.data = array.bytes.data();
-  tensor.device = {DISCO_CPU, 0};
+  tensor.device = device;
   tensor.rank = static_cast<int32_t>(array.shape.size());
   tensor.dtype = static_cast<disco_dtype>(array.dtype);
   tensor.shape = array.shape.data();
@@ -86,7 +87,11 @@ disco_tensor viewOf(Array &array) {
 class Program {
 public:
   explicit Program(const Options &options) : options(options) {}
-  ~Program() { disco_release(context.get(), workspace, workspaceBytes); }
+  ~Program() {
+    disco_release(context.get(), workspace, workspaceBytes);
+    for (const Moved &moved : onDevice)
+      disco_release(context.get(), moved.memory, moved.bytes);
+  }
 
   Status open(const std::string &path);
   Status load();
@@ -97,7 +102,10 @@ public:
 private:
   Status findEntry();
   Status checkCounts() const;
+  Status moveToDevice();
+  Status moveBack();
   Status runOnce();
+  bool isOnCpu() const { return options.device.kind == DISCO_CPU; }
   void print(double milliseconds) const;
 
   const Options &options;
@@ -106,6 +114,13 @@ private:
   const disco_entry *entry = nullptr;
   std::vector<Array> inputs, outputs;
   std::vector<disco_tensor> inputViews, outputViews;
+  /// On a GPU: memory of inputs, then of outputs.
+  struct Moved {
+    void *memory;
+    uint64_t bytes;
+  };
+  std::vector<Moved> onDevice;
+  disco_device_context device = {};
   void *workspace = nullptr;
   uint64_t workspaceBytes = 0;
 };
@@ -118,6 +133,8 @@ Status Program::open(const std::string &path) {
   if (Status s = check(disco_context_create(&contextOptions, &created)); !s)
     return s;
   context.reset(created);
+  device.struct_size = sizeof device;
+  device.device = options.device.id;
   disco_artifact *opened = nullptr;
   if (Status s = check(disco_artifact_open(path.c_str(), &opened)); !s)
     return s;
@@ -193,7 +210,7 @@ Status Program::load() {
       return Error{"expected inputs to have rank at most " +
                    std::to_string(DISCO_MAX_RANK) + ", but got " +
                    std::to_string(array.shape.size())};
-    inputViews.push_back(viewOf(array));
+    inputViews.push_back(viewOf(array, options.device));
   }
   const auto numInputs = static_cast<int32_t>(inputViews.size());
   int64_t dims[DISCO_MAX_TENSORS * DISCO_MAX_RANK];
@@ -216,21 +233,65 @@ Status Program::load() {
     outputs.push_back(std::move(*array));
   }
   for (Array &array : outputs)
-    outputViews.push_back(viewOf(array));
+    outputViews.push_back(viewOf(array, options.device));
   if (Status s = check(disco_prepare(context.get(), entry)); !s)
     return s;
   if (Status s = check(disco_workspace_bytes(
           context.get(), entry, inputViews.data(), numInputs, &workspaceBytes));
       !s)
     return s;
+  if (Status s = moveToDevice(); !s)
+    return s;
   return check(disco_allocate(context.get(), workspaceBytes, &workspace));
 }
 
+/// Memory of the device for all tensors, and the inputs in it.
+Status Program::moveToDevice() {
+  if (isOnCpu())
+    return {};
+  const auto move = [&](Array &array, disco_tensor &view,
+                        bool isInput) -> Status {
+    Moved &moved = onDevice.emplace_back(Moved{nullptr, array.bytes.size()});
+    if (Status s =
+            check(disco_allocate(context.get(), moved.bytes, &moved.memory));
+        !s)
+      return s;
+    view.data = moved.memory;
+    return isInput ? check(disco_device_copy(&device, moved.memory,
+                                             array.bytes.data(), moved.bytes))
+                   : Status();
+  };
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (Status s = move(inputs[i], inputViews[i], true); !s)
+      return s;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (Status s = move(outputs[i], outputViews[i], false); !s)
+      return s;
+  return {};
+}
+
+Status Program::moveBack() {
+  if (isOnCpu())
+    return {};
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Moved &moved = onDevice[inputs.size() + i];
+    if (Status s = check(disco_device_copy(&device, outputs[i].bytes.data(),
+                                           moved.memory, moved.bytes));
+        !s)
+      return s;
+  }
+  return {};
+}
+
+/// On a GPU also waits for the end.
 Status Program::runOnce() {
-  return check(disco_run(
-      context.get(), entry, inputViews.data(),
-      static_cast<int32_t>(inputViews.size()), outputViews.data(),
-      static_cast<int32_t>(outputViews.size()), workspace, workspaceBytes));
+  if (Status s = check(disco_run(
+          context.get(), entry, inputViews.data(),
+          static_cast<int32_t>(inputViews.size()), outputViews.data(),
+          static_cast<int32_t>(outputViews.size()), workspace, workspaceBytes));
+      !s || isOnCpu())
+    return s;
+  return check(disco_device_synchronize(&device));
 }
 
 void Program::print(double milliseconds) const {
@@ -238,6 +299,12 @@ void Program::print(double milliseconds) const {
               disco_entry_name(entry), disco_artifact_target(artifact.get()),
               disco_artifact_cpu(artifact.get()),
               static_cast<unsigned long long>(workspaceBytes));
+  disco_device_properties properties = {};
+  properties.struct_size = sizeof properties;
+  if (!isOnCpu() &&
+      disco_device_query(options.device.id, &properties) == DISCO_OK)
+    std::printf("device cuda:%d: %s (sm_%d%d)\n", options.device.id,
+                properties.name, properties.major, properties.minor);
   if (const char *plan = disco_entry_plan(entry); *plan)
     std::printf("plan: %s\n", plan);
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -278,7 +345,7 @@ Status Program::execute() {
   print(milliseconds);
   if (profiler)
     profiler->print(milliseconds);
-  return {};
+  return moveBack();
 }
 
 Status Program::verify() {
@@ -344,7 +411,7 @@ int runProgram(const Options &options) {
       return reportError(s.message());
     path = temporary.path;
     int exitCode;
-    if (Status s = compileModule(options.program, path,
+    if (Status s = compileModule(options.program, path, options.device,
                                  options.verify || options.profile, exitCode);
         !s) {
       reportError(s.message());

@@ -47,7 +47,9 @@ Problem makeProblem(int32_t op);
 Status verify(const Problem &problem);
 
 /// FNV-1a over all fields in their order, little endian: equal on every
-/// machine. Never 0, so that 0 can mean "no hash".
+/// machine. Left out are the direction, which families do not read, and which
+/// features have a tap (`shared_support`, `entries`), so that a materialised op
+/// has the hash that it had. Never 0, so that 0 can mean "no hash".
 uint64_t hashOf(const Problem &problem);
 
 /// "conv forward bf16, sphere 360x720 -> 360x720, K 9, B 1, C 256, O 256".
@@ -65,6 +67,9 @@ Result<Problem> makeSphereProblem(int32_t op,
 /// as operatorFromCoo.
 Result<FilterCounts> countFilter(const filter::PsiCoo &psi,
                                  const filter::PsiShape &shape, bool adjoint);
+
+/// The statistics of an operator; `entries` as of a PsiCoo.
+FilterCounts countOperator(const filter::SphereOperator &op, int64_t entries);
 
 /// What is assumed when the taps are known only at run time: `degree` taps a
 /// row (the degree of a table; defaultDegree otherwise), shared by all k,

@@ -37,6 +37,11 @@ constexpr llvm::StringLiteral kCheckTablesSuffix = "_check_tables";
 constexpr llvm::StringLiteral kProbesAttr = "disco.probes";
 
 struct CpuPipelineOptions : public PassPipelineOptions<CpuPipelineOptions> {
+  Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("The CPU that operations are planned for, a row of "
+                     "disco-opt --list-targets"),
+      llvm::cl::init("cpu")};
   Option<std::string> family{
       *this, "family",
       llvm::cl::desc(

@@ -334,6 +334,12 @@ static void candidates(const Problem &p, const Target &target, int32_t order,
       Schedule s = makeSchedule(table, order, provider, DISCO_C8);
       s.fields[rows].value = n;
       s.fields[lonGroups].value = groups;
+      // Few groups were slower on all layers: only for short rows.
+      constexpr int64_t few = 9;
+      const Problem applied = appliedFilter(p, order).problem;
+      if (groups < few &&
+          ceilDiv(pointsPerRow(applied), real(longitudes(p, s))) > real(groups))
+        continue;
       addSchedules(p, target, s, schedules);
     }
   }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Internal.h"
+#include "Steps.h"
 
 #include "disco/ABI/Probe.h"
 
@@ -18,6 +19,9 @@
 using namespace disco::runtime;
 
 disco_artifact::~disco_artifact() {
+  for (const std::weak_ptr<PreparedEntry> &weak : prepared)
+    if (const std::shared_ptr<PreparedEntry> entry = weak.lock())
+      entry->release();
   if (library)
     ::dlclose(library);
 }
@@ -44,13 +48,13 @@ disco_status disco_artifact_open(const char *path, disco_artifact **artifact) {
                   "expected '%s' to export %s, but it does not", path,
                   DISCO_ARTIFACT_SYMBOL);
     opened->root = static_cast<const disco_abi_artifact *>(symbol);
-    if (disco_status status = checkArtifactTables(path, opened->root);
+    if (disco_status status =
+            checkArtifactTables(path, opened->root, opened->tables);
         status != DISCO_OK)
       return status;
     static std::atomic<uint64_t> serial{0};
-    for (int32_t i = 0; i < opened->root->num_entries; ++i)
-      opened->entries.push_back(
-          {&opened->root->entries[i], opened.get(), ++serial});
+    for (const disco_abi_entry &entry : opened->tables)
+      opened->entries.push_back({&entry, opened.get(), ++serial});
     *artifact = opened.release();
     return DISCO_OK;
   });

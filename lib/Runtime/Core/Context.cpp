@@ -7,11 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Internal.h"
+#include "Steps.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 
 using namespace disco::runtime;
@@ -25,6 +27,40 @@ static void *allocateDefault(void *, size_t bytes, size_t alignment) {
 }
 
 static void releaseDefault(void *, void *memory, size_t) { std::free(memory); }
+
+static disco_status checkOptions(const disco_context_options &options) {
+  const DeviceName device(options.device);
+  if (options.device.kind != DISCO_CUDA &&
+      (options.device.kind != DISCO_CPU || options.device.id != 0))
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected device to be cpu or cuda, but got %s", device.text);
+  if (options.device.kind == DISCO_CPU && options.stream)
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected stream to be null on the cpu, but got %p",
+                options.stream);
+  if (!options.allocate != !options.release)
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected both or neither of allocate and release to be "
+                "given, but got only %s",
+                options.allocate ? "allocate" : "release");
+  return DISCO_OK;
+}
+
+/// Fails, saying what is missing, where the device cannot be used.
+static disco_status openDevice(const disco_context_options &options,
+                               disco_context &context) {
+  context.properties.struct_size = sizeof context.properties;
+  if (disco_status s =
+          disco_device_query(options.device.id, &context.properties)) {
+    const std::string reason = disco_last_error();
+    return fail(s, "cannot use %s: %s", DeviceName(options.device).text,
+                reason.c_str());
+  }
+  context.device = {sizeof context.device, options.device.id, 0,
+                    options.stream,        options.allocate,  options.release,
+                    options.user};
+  return DISCO_OK;
+}
 
 disco_status disco_context_create(const disco_context_options *options,
                                   disco_context **context) {
@@ -43,29 +79,17 @@ disco_status disco_context_create(const disco_context_options *options,
                     static_cast<unsigned long long>(options->struct_size));
       chosen = *options;
     }
-    const DeviceName device(chosen.device);
-    if (chosen.device.kind == DISCO_CUDA)
-      return fail(DISCO_UNSUPPORTED_TARGET,
-                  "expected device to be cpu, as this runtime has no CUDA "
-                  "part, but got %s",
-                  device.text);
-    if (chosen.device.kind != DISCO_CPU || chosen.device.id != 0)
-      return fail(DISCO_INVALID_ARGUMENT,
-                  "expected device to be cpu or cuda, but got %s", device.text);
-    if (chosen.stream)
-      return fail(DISCO_INVALID_ARGUMENT,
-                  "expected stream to be null on the cpu, but got %p",
-                  chosen.stream);
-    if (!chosen.allocate != !chosen.release)
-      return fail(DISCO_INVALID_ARGUMENT,
-                  "expected both or neither of allocate and release to be "
-                  "given, but got only %s",
-                  chosen.allocate ? "allocate" : "release");
-    if (!chosen.allocate) {
+    if (disco_status s = checkOptions(chosen))
+      return s;
+    auto made = std::make_unique<disco_context>();
+    const disco_status status =
+        chosen.device.kind == DISCO_CUDA ? openDevice(chosen, *made) : DISCO_OK;
+    if (status != DISCO_OK)
+      return status;
+    if (chosen.device.kind == DISCO_CPU && !chosen.allocate) {
       chosen.allocate = allocateDefault;
       chosen.release = releaseDefault;
     }
-    auto made = std::make_unique<disco_context>();
     made->options = chosen;
     *context = made.release();
     return DISCO_OK;
@@ -84,6 +108,8 @@ disco_status disco_allocate(disco_context *context, uint64_t bytes,
     *memory = nullptr;
     return DISCO_OK;
   }
+  if (!context->isOnCpu())
+    return disco_device_allocate(&context->device, bytes, memory);
   void *result = context->options.allocate(
       context->options.user, static_cast<size_t>(bytes), DISCO_ALIGNMENT);
   if (!result)
@@ -104,9 +130,73 @@ disco_status disco_allocate(disco_context *context, uint64_t bytes,
 }
 
 void disco_release(disco_context *context, void *memory, uint64_t bytes) {
-  if (context && memory)
+  if (!context || !memory)
+    return;
+  if (context->isOnCpu())
     context->options.release(context->options.user, memory,
                              static_cast<size_t>(bytes));
+  else
+    disco_device_release(&context->device, memory, bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Preparing
+//===----------------------------------------------------------------------===//
+
+/// Whether code for `arch` ("sm_90a") runs on a device: that of a suffix on
+/// exactly this architecture, others on later ones too, as the kernels come
+/// with PTX. -1: it is no architecture.
+static int runsOn(std::string_view arch, int device) {
+  int number = 0;
+  size_t i = 3;
+  for (; i < arch.size() && i < 7 && arch[i] >= '0' && arch[i] <= '9'; ++i)
+    number = 10 * number + (arch[i] - '0');
+  const std::string_view suffix = arch.substr(std::min(i, arch.size()));
+  if (arch.substr(0, 3) != "sm_" || number < 10 ||
+      (suffix != "" && suffix != "a"))
+    return -1;
+  return suffix.empty() ? number <= device : number == device;
+}
+
+disco_status disco::runtime::checkTarget(const disco_context &context,
+                                         const disco_artifact &artifact) {
+  const char *target = artifact.root->target;
+  if (context.isOnCpu()) {
+    if (std::string_view(target) != "cpu")
+      return fail(
+          DISCO_UNSUPPORTED_TARGET,
+          "expected '%s' to be built for cpu, the context's device, but "
+          "got target %s",
+          artifact.path.c_str(), target);
+    return checkCpuFeatures(artifact);
+  }
+  const DeviceName device(context.options.device);
+  const disco_device_properties &properties = context.properties;
+  const int arch = 10 * properties.major + properties.minor;
+  if (!isDeviceTarget(target) || runsOn(target + 5, arch) != 1)
+    return fail(DISCO_UNSUPPORTED_TARGET,
+                "expected '%s' to be built for sm_%d, the architecture of %s "
+                "(%s), but got target %s",
+                artifact.path.c_str(), arch, device.text, properties.name,
+                target);
+  return DISCO_OK;
+}
+
+/// The entry's kernels and constants, brought to the device.
+static disco_status prepareOnDevice(disco_context &context,
+                                    const disco_entry &entry,
+                                    std::shared_ptr<PreparedEntry> &prepared) {
+  auto made = std::make_shared<PreparedEntry>(context.device);
+  if (disco_status s = made->prepare(*entry.abi))
+    return s;
+  const std::lock_guard<std::mutex> lock(entry.artifact->mutex);
+  auto &all = entry.artifact->prepared;
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [](const auto &weak) { return weak.expired(); }),
+            all.end());
+  all.push_back(made);
+  prepared = std::move(made);
+  return DISCO_OK;
 }
 
 disco_status disco_prepare(disco_context *context, const disco_entry *entry) {
@@ -115,21 +205,21 @@ disco_status disco_prepare(disco_context *context, const disco_entry *entry) {
       return fail(DISCO_INVALID_ARGUMENT,
                   "expected %s to be a pointer, but got null",
                   context ? "entry" : "context");
-    const disco_artifact &artifact = *entry->artifact;
-    if (std::string_view(artifact.root->target) != "cpu")
-      return fail(
-          DISCO_UNSUPPORTED_TARGET,
-          "expected '%s' to be built for cpu, the context's device, but "
-          "got target %s",
-          artifact.path.c_str(), artifact.root->target);
-    if (disco_status status = checkCpuFeatures(artifact); status != DISCO_OK)
-      return status;
-    std::unique_lock<std::shared_mutex> lock(context->mutex);
-    auto &prepared = context->prepared;
-    auto place =
-        std::lower_bound(prepared.begin(), prepared.end(), entry->serial);
-    if (place == prepared.end() || *place != entry->serial)
-      prepared.insert(place, entry->serial);
+    if (disco_status s = checkTarget(*context, *entry->artifact))
+      return s;
+    {
+      const std::shared_lock<std::shared_mutex> lock(context->mutex);
+      if (context->prepared.count(entry->serial))
+        return DISCO_OK;
+    }
+    // Not under the lock: entries that are prepared may run meanwhile. If
+    // another thread prepares this one, too, the first stays.
+    std::shared_ptr<PreparedEntry> prepared;
+    if (!context->isOnCpu())
+      if (disco_status s = prepareOnDevice(*context, *entry, prepared))
+        return s;
+    const std::unique_lock<std::shared_mutex> lock(context->mutex);
+    context->prepared.emplace(entry->serial, std::move(prepared));
     return DISCO_OK;
   });
 }

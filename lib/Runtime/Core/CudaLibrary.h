@@ -34,6 +34,9 @@ struct disco_cuda_library {
   disco_status (*copy)(const disco_device_context *, void *, const void *,
                        uint64_t);
   disco_status (*synchronize)(const disco_device_context *);
+  /// That so many bytes are memory of the device; the text says what they are.
+  disco_status (*check_memory)(const disco_device_context *, const char *,
+                               const void *, uint64_t, uint64_t);
   const char *(*family)(int32_t);
   disco_status (*prepare)(const char *, const disco_device_context *,
                           const disco_kernel_call *, disco_prepared **);

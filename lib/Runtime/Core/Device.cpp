@@ -176,6 +176,15 @@ disco_status disco_device_synchronize(const disco_device_context *context) {
       [&](const auto &cuda) { return cuda.synchronize(context); });
 }
 
+disco_status
+disco::runtime::checkDeviceMemory(const disco_device_context &context,
+                                  const char *what, const void *pointer,
+                                  uint64_t bytes, uint64_t alignment) {
+  return withLibrary([&](const auto &cuda) {
+    return cuda.check_memory(&context, what, pointer, bytes, alignment);
+  });
+}
+
 const char *disco_device_family(int32_t index) {
   const char *name = nullptr;
   const auto find = [&](const auto &cuda) {
@@ -240,7 +249,7 @@ disco_status disco_device_run(const disco_prepared *prepared,
 //===----------------------------------------------------------------------===//
 
 /// Fails unless all that can be checked without a device is right.
-static disco_status checkRepack(const disco_repack *repack) {
+disco_status disco::runtime::checkRepack(const disco_repack *repack) {
   if (!repack)
     return failNull("repack");
   const disco_repack &r = *repack;

@@ -15,18 +15,31 @@
 #define DISCO_LIB_RUNTIME_CORE_INTERNAL_H
 
 #include "disco/ABI/Artifact.h"
+#include "disco/ABI/DeviceKernel.h"
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <shared_mutex>
 #include <string>
 #include <vector>
 
+namespace disco::runtime {
+class PreparedEntry;
+} // namespace disco::runtime
+
 struct disco_context {
   disco_context_options options;
+  /// Of a context for a GPU.
+  disco_device_context device = {};
+  disco_device_properties properties = {};
   std::shared_mutex mutex;
-  /// Serial numbers of prepared entries, sorted.
-  std::vector<uint64_t> prepared;
+  /// By serial number of the entry; what is on the GPU, or null.
+  std::map<uint64_t, std::shared_ptr<disco::runtime::PreparedEntry>> prepared;
+
+  bool isOnCpu() const { return options.device.kind == DISCO_CPU; }
 };
 
 struct disco_entry {
@@ -41,7 +54,12 @@ struct disco_artifact {
   std::string path;
   void *library = nullptr;
   const disco_abi_artifact *root = nullptr;
+  /// The entries' tables, with all fields.
+  std::vector<disco_abi_entry> tables;
   std::vector<disco_entry> entries;
+  mutable std::mutex mutex;
+  /// What contexts have prepared of it.
+  mutable std::vector<std::weak_ptr<disco::runtime::PreparedEntry>> prepared;
 
   ~disco_artifact();
 };
@@ -89,9 +107,27 @@ disco_status checkSharedLibrary(const char *path);
 /// Fails unless the processor has all of the comma separated features.
 disco_status checkCpuFeatures(const disco_artifact &artifact);
 
-/// Fails unless the tables are well formed.
+/// Fails unless the tables are well formed. `entries` gets those of the
+/// artifact with all fields.
 disco_status checkArtifactTables(const char *path,
-                                 const disco_abi_artifact *root);
+                                 const disco_abi_artifact *root,
+                                 std::vector<disco_abi_entry> &entries);
+
+/// Whether entries are steps on a GPU: "cuda:sm_90a".
+bool isDeviceTarget(const char *target);
+
+/// Fails unless the artifact is built for the context's device.
+disco_status checkTarget(const disco_context &context,
+                         const disco_artifact &artifact);
+
+/// Fails unless the numbers of a repack are right.
+disco_status checkRepack(const disco_repack *repack);
+
+/// Fails unless `bytes` bytes at `pointer` are memory of the context's GPU, as
+/// far as that is known. `what` is for the message.
+disco_status checkDeviceMemory(const disco_device_context &context,
+                               const char *what, const void *pointer,
+                               uint64_t bytes, uint64_t alignment);
 
 } // namespace disco::runtime
 

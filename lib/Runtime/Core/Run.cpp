@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Internal.h"
+#include "Steps.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -78,9 +79,12 @@ public:
   disco_status placeAll(const disco_context &context,
                         const disco_tensor *inputs,
                         const disco_tensor *outputs);
-  disco_status workspaceBytes(uint64_t &bytes);
-  disco_status placeWorkspace(void *workspace, uint64_t given);
-  disco_status execute();
+  /// `prepared` is null on the CPU.
+  disco_status workspaceBytes(const PreparedEntry *prepared, uint64_t &bytes);
+  disco_status placeWorkspace(const PreparedEntry *prepared, void *workspace,
+                              uint64_t given);
+  disco_status checkMemory(const disco_context &context);
+  disco_status execute(const PreparedEntry *prepared);
 
   /// All outputs' dimensions, one output after the other.
   int64_t outputDims[DISCO_MAX_TENSORS * DISCO_MAX_RANK];
@@ -107,13 +111,13 @@ private:
                      const disco_tensor &tensor, const Checked &checked,
                      Descriptor &descriptor, Range &range);
   disco_status checkOverlap();
+  void label(int32_t at, char (&text)[128]) const;
+  StepTensors tensors(void *const *data) const;
+  void *dataOf(int32_t at) const {
+    return reinterpret_cast<void *>(
+        static_cast<uintptr_t>(descriptors[at].words[1]));
+  }
   disco_status report(const char *what, int32_t code) const;
-
-  /// A size that an input gave a name (a dimension below -1 in the types).
-  struct NamedSize {
-    int64_t name, size;
-    int32_t input, dim;
-  };
 
   const disco_abi_entry &abi;
   const bool strided;
@@ -402,8 +406,16 @@ disco_status Call::placeAll(const disco_context &context,
   return DISCO_OK;
 }
 
-disco_status Call::workspaceBytes(uint64_t &bytes) {
+/// `data`: of the inputs, then of the outputs.
+StepTensors Call::tensors(void *const *data) const {
+  return {names, numNames, data, data + abi.num_inputs};
+}
+
+disco_status Call::workspaceBytes(const PreparedEntry *prepared,
+                                  uint64_t &bytes) {
   bytes = 0;
+  if (prepared)
+    return prepared->workspaceBytes(abi, tensors(nullptr), bytes);
   if (!abi.workspace_bytes)
     return DISCO_OK;
   clearRaised();
@@ -414,9 +426,10 @@ disco_status Call::workspaceBytes(uint64_t &bytes) {
   return DISCO_OK;
 }
 
-disco_status Call::placeWorkspace(void *workspace, uint64_t given) {
+disco_status Call::placeWorkspace(const PreparedEntry *prepared,
+                                  void *workspace, uint64_t given) {
   uint64_t needed;
-  if (disco_status s = workspaceBytes(needed))
+  if (disco_status s = workspaceBytes(prepared, needed))
     return s;
   if (given < needed)
     return fail(DISCO_INVALID_ARGUMENT,
@@ -427,11 +440,12 @@ disco_status Call::placeWorkspace(void *workspace, uint64_t given) {
     return fail(DISCO_INVALID_ARGUMENT,
                 "expected workspace to have %" PRIu64 " bytes, but got null",
                 needed);
-  if (reinterpret_cast<uintptr_t>(workspace) % DISCO_ALIGNMENT != 0)
+  const uint64_t alignment = prepared ? deviceAlignment : DISCO_ALIGNMENT;
+  if (reinterpret_cast<uintptr_t>(workspace) % alignment != 0)
     return fail(DISCO_INVALID_ARGUMENT,
-                "expected workspace to be aligned to %d bytes, but got address "
-                "%p",
-                DISCO_ALIGNMENT, workspace);
+                "expected workspace to be aligned to %" PRIu64
+                " bytes, but got address %p",
+                alignment, workspace);
   const int32_t at = abi.num_inputs + abi.num_outputs;
   const auto size = static_cast<int64_t>(needed);
   const int64_t stride = 1;
@@ -442,20 +456,22 @@ disco_status Call::placeWorkspace(void *workspace, uint64_t given) {
   return checkOverlap();
 }
 
+/// "input 0 (x)" for 0, and so on: inputs, outputs, the workspace.
+void Call::label(int32_t at, char (&text)[128]) const {
+  const int32_t output = at - abi.num_inputs;
+  if (output == abi.num_outputs)
+    std::snprintf(text, sizeof text, "workspace");
+  else
+    std::snprintf(text, sizeof text, "%s",
+                  output < 0
+                      ? Label("input", at, abi.inputs[at]).text()
+                      : Label("output", output, abi.outputs[output]).text());
+}
+
 /// What is written must share no memory with anything else.
 disco_status Call::checkOverlap() {
   const int32_t firstOutput = abi.num_inputs;
   const int32_t workspace = firstOutput + abi.num_outputs;
-  const auto label = [&](int32_t at, char (&text)[128]) {
-    if (at == workspace)
-      std::snprintf(text, sizeof text, "workspace");
-    else
-      std::snprintf(text, sizeof text, "%s",
-                    at < firstOutput ? Label("input", at, abi.inputs[at]).text()
-                                     : Label("output", at - firstOutput,
-                                             abi.outputs[at - firstOutput])
-                                           .text());
-  };
   for (int32_t written = firstOutput; written <= workspace; ++written)
     for (int32_t other = 0; other < written; ++other) {
       if (!ranges[written].overlaps(ranges[other]))
@@ -473,10 +489,47 @@ disco_status Call::checkOverlap() {
   return DISCO_OK;
 }
 
-disco_status Call::execute() {
+/// That everything is memory of the context's GPU.
+disco_status Call::checkMemory(const disco_context &context) {
+  const int32_t numTensors = abi.num_inputs + abi.num_outputs;
+  for (int32_t at = 0; at <= numTensors; ++at) {
+    const uint64_t bytes = ranges[at].end - ranges[at].begin;
+    char text[128];
+    label(at, text);
+    if (disco_status s = checkDeviceMemory(context.device, text, dataOf(at),
+                                           bytes, /*alignment=*/1))
+      return s;
+  }
+  return DISCO_OK;
+}
+
+disco_status Call::execute(const PreparedEntry *prepared) {
+  if (prepared) {
+    void *data[2 * DISCO_MAX_TENSORS];
+    const int32_t workspace = abi.num_inputs + abi.num_outputs;
+    for (int32_t at = 0; at < workspace; ++at)
+      data[at] = dataOf(at);
+    return prepared->run(abi, tensors(data), dataOf(workspace),
+                         ranges[workspace].end - ranges[workspace].begin);
+  }
   clearRaised();
   const int32_t code = abi.run(arguments);
   return code == DISCO_OK ? DISCO_OK : report("", code);
+}
+
+/// What is prepared of `entry`, null on the CPU; an error when nothing is.
+disco_status findPrepared(disco_context &context, const disco_entry &entry,
+                          const char *what,
+                          std::shared_ptr<PreparedEntry> &prepared) {
+  const std::shared_lock<std::shared_mutex> lock(context.mutex);
+  const auto found = context.prepared.find(entry.serial);
+  if (found == context.prepared.end())
+    return fail(DISCO_NOT_PREPARED,
+                "expected entry '%s' to be prepared in this context before "
+                "%s, but it is not",
+                entry.abi->name, what);
+  prepared = found->second;
+  return DISCO_OK;
 }
 
 disco_status checkPointer(const char *what, const void *pointer) {
@@ -525,11 +578,18 @@ disco_status disco_workspace_bytes(disco_context *context,
       return s;
     if (disco_status s = checkPointer("bytes", bytes))
       return s;
+    std::shared_ptr<PreparedEntry> prepared;
+    if (!context->isOnCpu())
+      if (disco_status s = findPrepared(*context, *entry,
+                                        "its workspace is known", prepared))
+        return s;
+    if (context->isOnCpu() && isDeviceTarget(entry->artifact->root->target))
+      return checkTarget(*context, *entry->artifact);
     Call call(*entry);
     if (disco_status s = call.shapeInputs(inputs, num_inputs))
       return s;
     uint64_t needed;
-    const disco_status status = call.workspaceBytes(needed);
+    const disco_status status = call.workspaceBytes(prepared.get(), needed);
     if (status == DISCO_OK)
       *bytes = needed;
     return status;
@@ -545,15 +605,9 @@ disco_status disco_run(disco_context *context, const disco_entry *entry,
       return s;
     if (disco_status s = checkPointer("entry", entry))
       return s;
-    {
-      std::shared_lock<std::shared_mutex> lock(context->mutex);
-      if (!std::binary_search(context->prepared.begin(),
-                              context->prepared.end(), entry->serial))
-        return fail(DISCO_NOT_PREPARED,
-                    "expected entry '%s' to be prepared in this context before "
-                    "it runs, but it is not",
-                    entry->abi->name);
-    }
+    std::shared_ptr<PreparedEntry> prepared;
+    if (disco_status s = findPrepared(*context, *entry, "it runs", prepared))
+      return s;
     Call call(*entry);
     if (disco_status s = call.shapeInputs(inputs, num_inputs))
       return s;
@@ -563,8 +617,12 @@ disco_status disco_run(disco_context *context, const disco_entry *entry,
       return s;
     if (disco_status s = call.placeAll(*context, inputs, outputs))
       return s;
-    if (disco_status s = call.placeWorkspace(workspace, workspace_bytes))
+    if (disco_status s =
+            call.placeWorkspace(prepared.get(), workspace, workspace_bytes))
       return s;
-    return call.execute();
+    if (prepared)
+      if (disco_status s = call.checkMemory(*context))
+        return s;
+    return call.execute(prepared.get());
   });
 }

@@ -6,49 +6,56 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Internal.h"
+#include "TableChecks.h"
 
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace disco::runtime {
+
+disco_status TableChecker::number(const char *what, int64_t expected,
+                                  int64_t got) const {
+  if (expected == got)
+    return DISCO_OK;
+  return fail(DISCO_ABI_MISMATCH,
+              "expected artifact '%s' to have %s %lld, but got %lld", path,
+              what, static_cast<long long>(expected),
+              static_cast<long long>(got));
+}
+
+disco_status TableChecker::range(const char *what, int64_t low, int64_t high,
+                                 int64_t got) const {
+  if (got >= low && got <= high)
+    return DISCO_OK;
+  return fail(DISCO_ABI_MISMATCH,
+              "expected artifact '%s' to have %s in [%lld, %lld], but got "
+              "%lld",
+              path, what, static_cast<long long>(low),
+              static_cast<long long>(high), static_cast<long long>(got));
+}
+
+disco_status TableChecker::present(const char *what,
+                                   const void *pointer) const {
+  if (pointer)
+    return DISCO_OK;
+  return fail(DISCO_ABI_MISMATCH,
+              "expected artifact '%s' to have %s, but got null", path, what);
+}
+
+disco_status TableChecker::absent(const char *what, const void *pointer) const {
+  if (!pointer)
+    return DISCO_OK;
+  return fail(DISCO_ABI_MISMATCH,
+              "expected artifact '%s' to have no %s, but got one", path, what);
+}
 
 namespace {
 
 constexpr int32_t maxEntries = 4096;
 constexpr int32_t maxProbes = 1 << 20;
 
-/// The checks share the path that goes into every message.
-struct Checker {
-  const char *path;
-
-  disco_status number(const char *what, int64_t expected, int64_t got) const {
-    if (expected == got)
-      return DISCO_OK;
-    return fail(DISCO_ABI_MISMATCH,
-                "expected artifact '%s' to have %s %lld, but got %lld", path,
-                what, static_cast<long long>(expected),
-                static_cast<long long>(got));
-  }
-
-  disco_status range(const char *what, int64_t low, int64_t high,
-                     int64_t got) const {
-    if (got >= low && got <= high)
-      return DISCO_OK;
-    return fail(DISCO_ABI_MISMATCH,
-                "expected artifact '%s' to have %s in [%lld, %lld], but got "
-                "%lld",
-                path, what, static_cast<long long>(low),
-                static_cast<long long>(high), static_cast<long long>(got));
-  }
-
-  disco_status present(const char *what, const void *pointer) const {
-    if (pointer)
-      return DISCO_OK;
-    return fail(DISCO_ABI_MISMATCH,
-                "expected artifact '%s' to have %s, but got null", path, what);
-  }
-
+struct Checker : TableChecker {
   disco_status type(const disco_abi_entry &entry, const char *kind,
                     int32_t index, const disco_tensor_type &type) const {
     char what[256];
@@ -82,23 +89,21 @@ struct Checker {
     return DISCO_OK;
   }
 
-  disco_status entry(int32_t index, const disco_abi_artifact &root) const {
-    const disco_abi_entry &e = root.entries[index];
+  disco_status entry(int32_t index, const std::vector<disco_abi_entry> &entries,
+                     bool isDevice) const {
+    const disco_abi_entry &e = entries[index];
     char what[256];
     std::snprintf(what, sizeof what, "a name of entry %d", index);
     if (disco_status s = present(what, e.name))
       return s;
     for (int32_t other = 0; other < index; ++other)
-      if (std::strcmp(root.entries[other].name, e.name) == 0)
+      if (std::strcmp(entries[other].name, e.name) == 0)
         return fail(DISCO_ABI_MISMATCH,
                     "expected entries of artifact '%s' to have different "
                     "names, but entries %d and %d are both '%s'",
                     path, other, index, e.name);
     std::snprintf(what, sizeof what, "a plan of entry '%s'", e.name);
     if (disco_status s = present(what, e.plan))
-      return s;
-    std::snprintf(what, sizeof what, "code of entry '%s'", e.name);
-    if (disco_status s = present(what, reinterpret_cast<const void *>(e.run)))
       return s;
     std::snprintf(what, sizeof what, "flags of entry '%s'", e.name);
     if (disco_status s =
@@ -108,11 +113,48 @@ struct Checker {
       return s;
     if (disco_status s = types(e, "output", e.num_outputs, e.outputs))
       return s;
+    return isDevice ? steps(e) : code(e);
+  }
+
+  /// An entry of functions.
+  disco_status code(const disco_abi_entry &e) const {
+    char what[256];
+    std::snprintf(what, sizeof what, "code of entry '%s'", e.name);
+    if (disco_status s = present(what, reinterpret_cast<const void *>(e.run)))
+      return s;
+    std::snprintf(what, sizeof what, "a number of steps of entry '%s'", e.name);
+    if (disco_status s = range(what, 0, 0, e.num_steps))
+      return s;
     std::snprintf(what, sizeof what, "an output_shapes function of entry '%s'",
                   e.name);
     return needsOutputShapes(e)
                ? present(what, reinterpret_cast<const void *>(e.output_shapes))
                : DISCO_OK;
+  }
+
+  /// An entry of data.
+  disco_status steps(const disco_abi_entry &e) const {
+    char what[256];
+    for (const auto &[name, function] :
+         {std::pair("code", reinterpret_cast<const void *>(e.run)),
+          std::pair("workspace_bytes function",
+                    reinterpret_cast<const void *>(e.workspace_bytes)),
+          std::pair("output_shapes function",
+                    reinterpret_cast<const void *>(e.output_shapes))}) {
+      std::snprintf(what, sizeof what, "%s of entry '%s'", name, e.name);
+      if (disco_status s = absent(what, function))
+        return s;
+    }
+    std::snprintf(what, sizeof what, "flags of entry '%s'", e.name);
+    if (disco_status s = range(what, 0, 0, static_cast<int64_t>(e.flags)))
+      return s;
+    if (needsOutputShapes(e))
+      return fail(DISCO_ABI_MISMATCH,
+                  "expected every dimension of the outputs of entry '%s' of "
+                  "artifact '%s' to be a number or the name of one of an "
+                  "input, but got another",
+                  e.name, path);
+    return checkSteps(*this, e);
   }
 
   /// Whether an output has a dimension that the inputs' types do not give.
@@ -149,9 +191,14 @@ struct Checker {
 
 } // namespace
 
+bool isDeviceTarget(const char *target) {
+  return std::strncmp(target, "cuda:", 5) == 0;
+}
+
 disco_status checkArtifactTables(const char *path,
-                                 const disco_abi_artifact *root) {
-  const Checker check{path};
+                                 const disco_abi_artifact *root,
+                                 std::vector<disco_abi_entry> &entries) {
+  const Checker check{{path}};
   // Magic and version come first: the rest has no meaning without them.
   if (disco_status s = check.number("magic", DISCO_ARTIFACT_MAGIC, root->magic))
     return s;
@@ -161,9 +208,10 @@ disco_status checkArtifactTables(const char *path,
   if (disco_status s = check.number("struct_size", sizeof *root,
                                     static_cast<int64_t>(root->struct_size)))
     return s;
-  if (disco_status s = check.number("entry_size", sizeof(disco_abi_entry),
-                                    static_cast<int64_t>(root->entry_size)))
-    return s;
+  if (root->entry_size != DISCO_ENTRY_SIZE_CPU)
+    if (disco_status s = check.number("entry_size", sizeof(disco_abi_entry),
+                                      static_cast<int64_t>(root->entry_size)))
+      return s;
   if (disco_status s = check.number("probe_size", sizeof(disco_abi_probe),
                                     static_cast<int64_t>(root->probe_size)))
     return s;
@@ -183,9 +231,16 @@ disco_status checkArtifactTables(const char *path,
   if (root->num_probes > 0)
     if (disco_status s = check.present("probes", root->probes))
       return s;
-  for (int32_t i = 0; i < root->num_entries; ++i)
-    if (disco_status s = check.entry(i, *root))
+  for (int32_t i = 0; i < root->num_entries; ++i) {
+    disco_abi_entry entry = {};
+    std::memcpy(&entry,
+                reinterpret_cast<const char *>(root->entries) +
+                    i * root->entry_size,
+                root->entry_size);
+    entries.push_back(entry);
+    if (disco_status s = check.entry(i, entries, isDeviceTarget(root->target)))
       return s;
+  }
   for (int32_t i = 0; i < root->num_probes; ++i)
     if (disco_status s = check.probe(i, root->probes[i]))
       return s;

@@ -12,6 +12,8 @@
 #include "disco/Dialect/Disco/Matchers.h"
 #include "disco/Support/DType.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -116,6 +118,48 @@ static std::vector<char> encode(const HostTensor &tensor, ::disco::DType type) {
     }
   }
   return bytes;
+}
+
+/// What a linalg.generic that only converts elements reads, or null.
+static Value getConverted(Value value) {
+  auto generic = value.getDefiningOp<linalg::GenericOp>();
+  if (!generic || generic.getNumDpsInputs() != 1 ||
+      generic.getNumDpsInits() != 1 ||
+      !llvm::all_of(generic.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isIdentity(); }))
+    return {};
+  Value element = generic.getBody()->getTerminator()->getOperand(0);
+  while (Operation *op = element.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp>(op))
+      return {};
+    element = op->getOperand(0);
+  }
+  return element == generic.getBody()->getArgument(0)
+             ? generic.getDpsInputs().front()
+             : Value();
+}
+
+std::optional<std::vector<char>> mlir::disco::readConstantBytes(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  std::optional<::disco::DType> dtype =
+      type ? getDType(type.getElementType()) : std::nullopt;
+  if (!dtype)
+    return std::nullopt;
+  // Large ones are not read element by element.
+  auto resource =
+      dyn_cast_or_null<DenseResourceElementsAttr>(getConstant(value));
+  if (resource) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    size_t size = resource.getNumElements() * sizeOf(*dtype);
+    if (!blob || blob->getData().size() != size)
+      return std::nullopt;
+    return std::vector<char>(blob->getData().begin(), blob->getData().end());
+  }
+  Value source = getConverted(value);
+  std::optional<HostTensor> tensor = readConstant(source ? source : value);
+  if (!tensor)
+    return std::nullopt;
+  return encode(*tensor, *dtype);
 }
 
 TypedAttr mlir::disco::makeConstant(const HostTensor &tensor, Type element,

@@ -42,6 +42,10 @@ struct HostTensor {
 /// The constant that `value` is, if it is one of i32, i64 or float elements.
 std::optional<HostTensor> readConstant(Value value);
 
+/// The elements of the constant that `value` is, or that a conversion of the
+/// elements of one, as a linalg.generic, gives: dense, in its own type.
+std::optional<std::vector<char>> readConstantBytes(Value value);
+
 /// `tensor` as a resource of `element`: i32 or i64 for indices, a float type,
 /// to which values are rounded once, for values. The key is a hash of type and
 /// content, so that equal tensors are one attribute. The number of

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "disco/Transforms/Passes.h"
+#include "Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -16,19 +16,16 @@
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::disco;
 
-/// Graph level: one function an entry, filters as tensors, calls and loops.
-static void addTensorPasses(OpPassManager &manager,
-                            const CpuPipelineOptions &options) {
+void mlir::disco::addGraphPasses(OpPassManager &manager, bool fuse) {
   manager.addPass(createInlinerPass());
   manager.addPass(createSymbolDCEPass());
-  if (options.fuse) {
+  if (fuse) {
     // Constants and reshapes as the patterns know them.
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createFuseEinsumPass());
@@ -38,9 +35,15 @@ static void addTensorPasses(OpPassManager &manager,
   manager.addPass(createConvertElementwiseToLinalgPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+}
+
+/// Graph level: one function an entry, filters as tensors, calls and loops.
+static void addTensorPasses(OpPassManager &manager,
+                            const CpuPipelineOptions &options) {
+  addGraphPasses(manager, options.fuse);
   // Before filters become tensors: their taps are counted.
   SelectKernelPassOptions select;
-  select.target = "cpu";
+  select.target = options.target;
   select.forceFamily = options.family;
   manager.addPass(createSelectKernelPass(select));
   manager.addPass(createVerifyPlanPass());
@@ -108,9 +111,14 @@ void mlir::disco::buildCpuPipeline(OpPassManager &manager,
   addLLVMPasses(manager);
 }
 
-void mlir::disco::registerDiscoPipelines() {
+void mlir::disco::registerCpuPipeline() {
   PassPipelineRegistration<CpuPipelineOptions>(
       "disco-cpu-pipeline",
       "From disco operations on tensors to the LLVM dialect, for the host",
       buildCpuPipeline);
+}
+
+void mlir::disco::registerDiscoPipelines() {
+  registerCpuPipeline();
+  registerCudaPipeline();
 }

@@ -164,6 +164,11 @@ static std::string describeFused(Operation *op) {
 }
 
 static std::string describePsi(const Explained &e) {
+  if (StorageAttr storage = e.op.getStorageAttr()) {
+    std::string text = "tables: ";
+    llvm::raw_string_ostream(text) << storage;
+    return text;
+  }
   PsiOrigin origin =
       getPsiOrigin(e.op.getPsiMutable().getAsOperandRange().front());
   std::string text = origin.adjoint ? "adjoint of " : "";

@@ -102,21 +102,31 @@ LogicalResult mlir::disco::checkPremises(ContractionOpInterface op,
   return success();
 }
 
+LogicalResult mlir::disco::checkStorage(ContractionOpInterface op,
+                                        PlanAttr plan) {
+  StorageAttr storage = op.getStorageAttr();
+  if (!storage || storage.getForm() != StorageForm::arcs)
+    return success();
+  bool isFirst = isa<ConvWeightGradOp>(op.getOperation()) &&
+                 plan.getOrder() == Order::weight_first;
+  if (storage.getAdjoint() == isFirst)
+    return success();
+  return op->emitOpError() << "expected the arcs of psi to be those of "
+                           << (isFirst ? "the adjoint" : "the operator")
+                           << ", which the order "
+                           << stringifyOrder(plan.getOrder())
+                           << " applies, but got those of "
+                           << (isFirst ? "the operator" : "the adjoint");
+}
+
 LogicalResult mlir::disco::checkPlan(ContractionOpInterface op, PlanAttr plan,
                                      const planning::Target &target,
                                      ProblemBuilder &problems,
                                      bool includePlanned) {
   if (failed(checkPremises(op, plan, target)))
     return failure();
-  const planning::Family &family = plan.getKernelFamily();
-  if (op.getStorageAttr()) {
-    auto planned = planning::checkAvailable(family, getOpKind(op));
-    if (!planned || includePlanned)
-      return success();
-    return op->emitOpError() << "family '" << family.name
-                             << "' is not applicable: " << planned->reason
-                             << "; suggestion: " << planned->suggestion;
-  }
+  if (failed(checkStorage(op, plan)))
+    return failure();
   FailureOr<planning::Problem> problem =
       problems.build(op, getAssumedBatch(plan));
   if (failed(problem))

@@ -31,6 +31,9 @@ LogicalResult checkPlan(ContractionOpInterface op, PlanAttr plan,
 LogicalResult checkPremises(ContractionOpInterface op, PlanAttr plan,
                             const ::disco::planning::Target &target);
 
+/// That arcs describe the operator that the plan's order applies.
+LogicalResult checkStorage(ContractionOpInterface op, PlanAttr plan);
+
 /// "0x0123456789abcdef".
 std::string formatHash(uint64_t hash);
 

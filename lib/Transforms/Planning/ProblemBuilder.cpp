@@ -46,6 +46,18 @@ static void setShape(int64_t (&result)[2], ArrayRef<int64_t> points) {
 // Statistics
 //===----------------------------------------------------------------------===//
 
+/// Adds the constants that `tables` are; false when one is none.
+template <typename Range>
+static bool addConstants(Range tables, std::vector<const void *> &identity) {
+  for (Value table : tables) {
+    Attribute constant = getConstant(table);
+    if (!constant)
+      return false;
+    identity.push_back(constant.getAsOpaquePointer());
+  }
+  return true;
+}
+
 /// What identifies the entries of an operator; empty when only a run knows.
 static std::vector<const void *> getIdentity(Operation *definition) {
   if (auto filter = dyn_cast_or_null<FilterOp>(definition))
@@ -56,12 +68,8 @@ static std::vector<const void *> getIdentity(Operation *definition) {
   std::vector<const void *> identity{
       assemble.getFormatAttr().getAsOpaquePointer(),
       assemble.getType().getAsOpaquePointer()};
-  for (Value table : assemble.getTables()) {
-    Attribute constant = getConstant(table);
-    if (!constant)
-      return {};
-    identity.push_back(constant.getAsOpaquePointer());
-  }
+  if (!addConstants(assemble.getTables(), identity))
+    return {};
   return identity;
 }
 
@@ -84,9 +92,10 @@ static FilterCounts assumeCounts(PsiType built, bool adjoint) {
                                  type.getNumBasis(), in, out, degree);
 }
 
-FailureOr<FilterCounts> ProblemBuilder::count(Operation *op,
-                                              Operation *definition,
-                                              PsiType built, bool adjoint) {
+FailureOr<FilterCounts> ProblemBuilder::countDefined(Operation *op,
+                                                     Operation *definition,
+                                                     PsiType built,
+                                                     bool adjoint) {
   Key key(getIdentity(definition), adjoint);
   if (key.first.empty())
     return assumeCounts(built, adjoint);
@@ -105,6 +114,34 @@ FailureOr<FilterCounts> ProblemBuilder::count(Operation *op,
   if (!problem)
     return op->emitOpError() << problem.message();
   return counts[key] = problem->filter;
+}
+
+FailureOr<FilterCounts> ProblemBuilder::countStored(ContractionOpInterface op,
+                                                    bool adjoint) {
+  StorageAttr storage = op.getStorageAttr();
+  std::vector<const void *> identity{storage.getAsOpaquePointer()};
+  if (!addConstants(op.getPsiMutable().getAsOperandRange(), identity))
+    return assumeCounts(storage.getStoredPsi(),
+                        adjoint != storage.getAdjoint());
+  Key key(std::move(identity), adjoint);
+  if (auto found = counts.find(key); found != counts.end())
+    return found->second;
+  ++numCounted;
+  FailureOr<FilterCounts> result = countStorage(op, adjoint);
+  if (failed(result))
+    return failure();
+  return counts[key] = *result;
+}
+
+FailureOr<FilterCounts> ProblemBuilder::count(ContractionOpInterface op,
+                                              bool adjoint) {
+  if (op.getStorageAttr())
+    return countStored(op, adjoint);
+  PsiOrigin origin =
+      getPsiOrigin(op.getPsiMutable().getAsOperandRange().front());
+  PsiType type = op.getPsiType();
+  PsiType built = origin.adjoint ? type.getAdjoint() : type;
+  return countDefined(op, origin.definition, built, origin.adjoint != adjoint);
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,11 +191,11 @@ static void readChannels(Problem &problem, ContractionOpInterface op) {
 
 FailureOr<Problem> ProblemBuilder::build(ContractionOpInterface op,
                                          int64_t assumedBatch) {
-  assert(!op.getStorageAttr() && "the taps of a materialised psi are gone");
   PsiType type = op.getPsiType();
-  PsiOrigin origin =
-      getPsiOrigin(op.getPsiMutable().getAsOperandRange().front());
   Problem problem = planning::makeProblem(getOpKind(op));
+  PsiOrigin origin;
+  if (!op.getStorageAttr())
+    origin = getPsiOrigin(op.getPsiMutable().getAsOperandRange().front());
   if (origin.adjoint && problem.op != DISCO_OP_CONV_WEIGHT_GRAD)
     problem.direction = DISCO_INPUT_GRADIENT;
   problem.structure = static_cast<int32_t>(type.getStructure());
@@ -174,15 +211,13 @@ FailureOr<Problem> ProblemBuilder::build(ContractionOpInterface op,
     problem.in_layout = static_cast<int32_t>(plan.getInLayout());
     problem.out_layout = static_cast<int32_t>(plan.getOutLayout());
   }
-  PsiType built = origin.adjoint ? type.getAdjoint() : type;
-  FailureOr<FilterCounts> filter =
-      count(op, origin.definition, built, origin.adjoint);
+  FailureOr<FilterCounts> filter = count(op, /*adjoint=*/false);
   if (failed(filter))
     return failure();
   problem.filter = *filter;
   if (problem.op == DISCO_OP_CONV_WEIGHT_GRAD) {
     // In the order weight_first it is gy that is filtered.
-    filter = count(op, origin.definition, built, !origin.adjoint);
+    filter = count(op, /*adjoint=*/true);
     if (failed(filter))
       return failure();
     problem.adjoint = *filter;

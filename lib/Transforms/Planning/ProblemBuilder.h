@@ -32,10 +32,11 @@ public:
     return false;
   }
 
-  /// The problem of a contraction whose psi is not materialised. x and y are in
-  /// the layout of its plan; a dynamic batch is `assumedBatch`. Emits an error
-  /// at the op for a filter that cannot be evaluated or a table that is not
-  /// valid.
+  /// The problem of a contraction. x and y are in the layout of its plan; a
+  /// dynamic batch is `assumedBatch`. Emits an error at the op for a filter
+  /// that cannot be evaluated or tables that are not valid. Once psi is
+  /// materialised, a gradient is not told from a forward op, nor a feature's
+  /// zero from a tap that it does not have.
   FailureOr<::disco::planning::Problem> build(ContractionOpInterface op,
                                               int64_t assumedBatch);
 
@@ -46,8 +47,15 @@ private:
   /// The definition of a psi, as attributes, and whether it is transposed.
   using Key = std::pair<std::vector<const void *>, bool>;
 
+  /// Of the operator that `op` applies, or of its transpose.
+  FailureOr<::disco::planning::FilterCounts> count(ContractionOpInterface op,
+                                                   bool adjoint);
+  FailureOr<::disco::planning::FilterCounts> countDefined(Operation *op,
+                                                          Operation *definition,
+                                                          PsiType built,
+                                                          bool adjoint);
   FailureOr<::disco::planning::FilterCounts>
-  count(Operation *op, Operation *definition, PsiType built, bool adjoint);
+  countStored(ContractionOpInterface op, bool adjoint);
 
   std::map<Key, ::disco::planning::FilterCounts> counts;
   unsigned numCounted = 0;

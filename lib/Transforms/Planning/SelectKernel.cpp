@@ -275,14 +275,6 @@ LogicalResult SelectKernelPass::plan(ContractionOpInterface op,
   std::string open;
   if (old && failed(checkForced(op, old, options, open)))
     return failure();
-  // The taps are no longer known: a plan written by hand stays as it is.
-  if (op.getStorageAttr() && !old)
-    return op->emitOpError() << "expected psi to be planned before "
-                                "disco-materialize-filters, but got tensors";
-  if (op.getStorageAttr() && !old.getProblem()) {
-    ++numKept;
-    return success();
-  }
   if (old && old.getProblem()) {
     ++numKept;
     return mlir::disco::checkPlan(op, old, chip, problems, includePlanned);
@@ -298,6 +290,12 @@ LogicalResult SelectKernelPass::plan(ContractionOpInterface op,
   // An op that has only one order is not a choice that can be forced.
   if (!old && hasOneOrder(op))
     wanted.order.reset();
+  // Arcs of the adjoint serve one order of a weight gradient only.
+  StorageAttr storage = op.getStorageAttr();
+  if (!wanted.order && storage && storage.getForm() == StorageForm::arcs &&
+      isa<ConvWeightGradOp>(op.getOperation()))
+    wanted.order =
+        storage.getAdjoint() ? DISCO_WEIGHT_FIRST : DISCO_FILTER_FIRST;
   if (!open.empty())
     wanted.fields += (wanted.fields.empty() ? "" : ",") + open;
   ::disco::Result<Selection> selection =
@@ -305,11 +303,14 @@ LogicalResult SelectKernelPass::plan(ContractionOpInterface op,
   if (!selection)
     return op->emitOpError() << selection.message();
   const planning::Choice &winner = selection->winner;
+  auto chosen = PlanAttr::get(op.getContext(), *winner.family, *problem,
+                              winner.schedule, StringRef(chip.name));
+  if (failed(checkStorage(op, chosen)))
+    return failure();
   if (old && failed(checkKernelLayout(op, old, winner)))
     return failure();
   Reporter(op).report(*selection, *problem);
-  op->setAttr("plan", PlanAttr::get(op.getContext(), *winner.family, *problem,
-                                    winner.schedule, StringRef(chip.name)));
+  op->setAttr("plan", chosen);
   ++(old ? numKept : numPlanned);
   return success();
 }

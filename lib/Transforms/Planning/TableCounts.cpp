@@ -17,11 +17,10 @@ namespace filter = ::disco::filter;
 namespace planning = ::disco::planning;
 using planning::FilterCounts;
 
-/// Taps of every output point of the tables, or of every input point of them
-/// when transposed.
-static std::vector<int64_t> getRowTaps(AssembleOp op, const StoredPsi &stored,
+/// Taps of every output point of the tables of `psi`, or of every input point
+/// of them when transposed.
+static std::vector<int64_t> getRowTaps(PsiType psi, const StoredPsi &stored,
                                        bool adjoint) {
-  PsiType psi = op.getType();
   int64_t numInput = psi.getNumInputPoints();
   std::vector<int64_t> taps(adjoint ? numInput : psi.getNumOutputPoints(), 0);
   auto add = [&](int64_t row, int64_t column) {
@@ -101,7 +100,122 @@ FailureOr<FilterCounts> mlir::disco::countTables(AssembleOp op, bool adjoint) {
       isEmpty
           ? std::vector<int64_t>(adjoint ? op.getType().getNumInputPoints()
                                          : op.getType().getNumOutputPoints())
-          : getRowTaps(op, *stored, adjoint);
+          : getRowTaps(op.getType(), *stored, adjoint);
   int64_t numBasis = op.getType().getNumBasis();
   return countPoints(std::move(taps), oneHot ? 1 : numBasis, numBasis);
+}
+
+//===----------------------------------------------------------------------===//
+// Tables of materialised operations
+//===----------------------------------------------------------------------===//
+
+/// Checks that `value` is in [low, high].
+static LogicalResult checkRange(Operation *op, const Twine &what, int64_t low,
+                                int64_t high, int64_t value) {
+  if (value >= low && value <= high)
+    return success();
+  return op->emitOpError() << "expected " << what << " to be in [" << low
+                           << ", " << high << "], but got " << value;
+}
+
+/// That the offsets of `rows` rows ascend from 0 to at most `size`.
+static LogicalResult checkOffsets(Operation *op, const HostTensor &offsets,
+                                  int64_t size) {
+  int64_t last = 0;
+  for (auto [row, offset] : llvm::enumerate(offsets.indices)) {
+    if (failed(checkRange(op, "offset " + Twine(row) + " of psi", last,
+                          row == 0 ? 0 : size, offset)))
+      return failure();
+    last = offset;
+  }
+  return success();
+}
+
+/// The operator of arcs, whose ranges are checked.
+static FailureOr<filter::SphereOperator>
+readArcs(Operation *op, StorageAttr storage, ArrayRef<StoredTensor> tensors) {
+  PsiType psi = storage.getStoredPsi();
+  const HostTensor &offsets = *tensors[0].constant;
+  const std::vector<int64_t> &words = tensors[1].constant->indices;
+  filter::SphereOperator sphere;
+  sphere.numBasis = psi.getNumBasis();
+  sphere.nlatIn = psi.getInShape()[0];
+  sphere.nlonIn = psi.getInShape()[1];
+  sphere.nlatOut = psi.getOutShape()[0];
+  sphere.nlonOut = psi.getOutShape()[1];
+  sphere.stride = storage.getStride();
+  sphere.phases = storage.getPhases();
+  sphere.values = tensors[2].constant->values;
+  auto numArcs = static_cast<int64_t>(words.size()) / 4;
+  if (failed(checkOffsets(op, offsets, numArcs)))
+    return failure();
+  sphere.rowOffsets.assign(offsets.indices.begin(), offsets.indices.end());
+  // An operator without taps has one arc that no row refers to.
+  for (int64_t a = 0; a < offsets.indices.back(); ++a) {
+    const int64_t *arc = &words[4 * a];
+    std::string name = "of arc " + std::to_string(a) + " of psi";
+    if (failed(checkRange(op, "the latitude " + name, 0, sphere.nlatIn - 1,
+                          arc[0])) ||
+        failed(checkRange(op, "the longitude " + name, 0, sphere.nlonIn - 1,
+                          arc[1])) ||
+        failed(
+            checkRange(op, "the length " + name, 1, sphere.nlonIn, arc[2])) ||
+        failed(checkRange(op, "the first value " + name, 0,
+                          sphere.numTaps() - arc[2], arc[3])))
+      return failure();
+    sphere.arcs.push_back(
+        {static_cast<int32_t>(arc[0]), static_cast<int32_t>(arc[1]),
+         static_cast<int32_t>(arc[2]), static_cast<int32_t>(arc[3])});
+  }
+  return sphere;
+}
+
+static FailureOr<FilterCounts> countArcs(Operation *op, StorageAttr storage,
+                                         ArrayRef<StoredTensor> tensors,
+                                         bool transpose) {
+  FailureOr<filter::SphereOperator> sphere = readArcs(op, storage, tensors);
+  if (failed(sphere))
+    return failure();
+  int64_t entries = 0;
+  for (const filter::Arc &arc : sphere->arcs)
+    for (int64_t i = arc.valueOffset * sphere->numBasis,
+                 end = i + arc.length * sphere->numBasis;
+         i < end; ++i)
+      entries += sphere->values[i] != 0;
+  return planning::countOperator(transpose ? filter::adjoint(*sphere) : *sphere,
+                                 entries);
+}
+
+/// Of csr, table and onehot.
+static FailureOr<FilterCounts> countPointTables(Operation *op,
+                                                StorageAttr storage,
+                                                StoredPsi &&stored,
+                                                bool transpose) {
+  PsiType psi = storage.getStoredPsi();
+  bool isCsr = storage.getForm() == StorageForm::csr;
+  const HostTensor &columns = *stored.tensors[isCsr ? 1 : 0].constant;
+  if (isCsr && failed(checkOffsets(op, *stored.tensors[0].constant,
+                                   columns.indices.size())))
+    return failure();
+  for (auto [at, column] : llvm::enumerate(columns.indices))
+    if (failed(checkRange(op, "index " + Twine(at) + " of psi", 0,
+                          psi.getNumInputPoints(), column)))
+      return failure();
+  return countPoints(
+      getRowTaps(psi, stored, transpose),
+      storage.getForm() == StorageForm::onehot ? 1 : psi.getNumBasis(),
+      psi.getNumBasis());
+}
+
+FailureOr<FilterCounts> mlir::disco::countStorage(ContractionOpInterface op,
+                                                  bool adjoint) {
+  StorageAttr storage = op.getStorageAttr();
+  StoredPsi stored;
+  stored.form = storage.getForm();
+  for (Value tensor : op.getPsiMutable().getAsOperandRange())
+    stored.tensors.push_back({readConstant(tensor), tensor});
+  bool transpose = adjoint != storage.getAdjoint();
+  if (storage.getForm() == StorageForm::arcs)
+    return countArcs(op, storage, stored.tensors, transpose);
+  return countPointTables(op, storage, std::move(stored), transpose);
 }

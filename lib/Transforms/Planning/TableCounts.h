@@ -19,6 +19,12 @@ namespace mlir::disco {
 FailureOr<::disco::planning::FilterCounts> countTables(AssembleOp op,
                                                        bool adjoint);
 
+/// The same of an op whose psi is the constant tensors of a storage: of its
+/// operator, or of the transpose. Emits an error at `op` when they are not
+/// valid.
+FailureOr<::disco::planning::FilterCounts>
+countStorage(ContractionOpInterface op, bool adjoint);
+
 } // namespace mlir::disco
 
 #endif // DISCO_LIB_TRANSFORMS_PLANNING_TABLECOUNTS_H

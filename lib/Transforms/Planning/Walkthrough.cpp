@@ -190,9 +190,6 @@ FailureOr<Walkthrough> ExplainPass::explainOne(ContractionOpInterface op,
                                                PlanAttr plan,
                                                const planning::Target &chip) {
   auto &problems = getAnalysis<ProblemBuilder>();
-  if (op.getStorageAttr())
-    return op->emitOpError() << "expected psi to be explained before "
-                                "disco-materialize-filters, but got tensors";
   if (failed(mlir::disco::checkPlan(op, plan, chip, problems, includePlanned)))
     return failure();
   FailureOr<planning::Problem> problem =

@@ -157,10 +157,10 @@ TEST(Problem, HashDependsOnEveryFieldThatMatters) {
     EXPECT_NE(hashOf(p), hash);
   }
   int32_t Problem::*ints[] = {
-      &Problem::op,         &Problem::direction,       &Problem::structure,
-      &Problem::dtype,      &Problem::parameter_dtype, &Problem::precision,
-      &Problem::epilogue,   &Problem::deterministic,   &Problem::in_layout,
-      &Problem::out_layout, &Problem::batch_assumed};
+      &Problem::op,           &Problem::structure,       &Problem::dtype,
+      &Problem::precision,    &Problem::parameter_dtype, &Problem::epilogue,
+      &Problem::in_layout,    &Problem::deterministic,   &Problem::out_layout,
+      &Problem::batch_assumed};
   for (auto field : ints) {
     Problem p = base;
     p.*field += 1;
@@ -172,6 +172,12 @@ TEST(Problem, HashDependsOnEveryFieldThatMatters) {
   p = base;
   p.filter.median_taps += 0.5;
   EXPECT_NE(hashOf(p), hash);
+  // What tables do not tell.
+  p = base;
+  p.direction += 1;
+  p.filter.entries -= 1;
+  p.filter.shared_support ^= 1;
+  EXPECT_EQ(hashOf(p), hash);
 }
 
 namespace {

@@ -137,13 +137,14 @@ TEST(Selection, NothingToRunIsAnErrorWithEveryReason) {
       "(cuda); suggestion: compile for cpu\n"
       "  cpu_gather: rule 4: expected the target to be a cpu target, but got "
       "h200 (cuda); suggestion: compile for a cpu target\n"
-      "  csr_gather: rule 4: expected the provider to be one that the family "
-      "has, but got codegen\n"
+      "  csr_gather: rule 4: expected the provider to be runtime, but got "
+      "codegen; suggestion: leave the provider to the family\n"
       "  kpacked_wgmma: expected the family to be available, but got one that "
-      "is planned; suggestion: rank planned families with include-planned\n"
+      "is planned; suggestion: disco-select-kernel ranks planned families with "
+      "include-planned\n"
       "  toeplitz_wgmma: expected the op to be one of contract, contract_sum, "
-      "but got conv, which is planned; suggestion: rank planned families with "
-      "include-planned");
+      "but got conv, which is planned; suggestion: disco-select-kernel ranks "
+      "planned families with include-planned");
 }
 
 TEST(Selection, TiesGoToTheEarlierRowAndOrder) {
@@ -187,8 +188,8 @@ TEST(Selection, ForcedChoicesAreRefusedNamingTheRule) {
   options.family = "kpacked_wgmma";
   EXPECT_EQ(why(options),
             "family 'kpacked_wgmma' is not applicable: expected the family to "
-            "be available, but got one that is planned; suggestion: rank "
-            "planned families with include-planned");
+            "be available, but got one that is planned; suggestion: "
+            "disco-select-kernel ranks planned families with include-planned");
   EXPECT_EQ(why(withPlanned("turbo")),
             "expected the kernel family to be one of loops, cpu_gather, "
             "csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'turbo'");
@@ -231,7 +232,8 @@ TEST(Selection, ForcedChoicesAreRefusedNamingTheRule) {
   options.provider = DISCO_CODEGEN;
   EXPECT_EQ(why(options, "avx2"),
             "family 'cpu_gather' is not applicable: rule 4: expected the "
-            "provider to be one that the family has, but got codegen");
+            "provider to be runtime, but got codegen; suggestion: leave the "
+            "provider to the family");
 }
 
 TEST(Selection, KPadOf24LosesKPackedInEveryDirection) {
@@ -377,12 +379,13 @@ TEST(Selection, PlansByHandFollowTheSameRules) {
   EXPECT_TRUE(checkPlan(p, cpu, "cpu_gather", s).ok());
   EXPECT_EQ(checkPlan(p, cpu, "kpacked_wgmma", s).message(),
             "family 'kpacked_wgmma' is not applicable: expected the family to "
-            "be available, but got one that is planned; suggestion: rank "
-            "planned families with include-planned");
+            "be available, but got one that is planned; suggestion: "
+            "disco-select-kernel ranks planned families with include-planned");
   EXPECT_EQ(checkPlan(p, cpu, "toeplitz_wgmma", s).message(),
             "family 'toeplitz_wgmma' is not applicable: expected the op to be "
             "one of contract, contract_sum, but got conv, which is planned; "
-            "suggestion: rank planned families with include-planned");
+            "suggestion: disco-select-kernel ranks planned families with "
+            "include-planned");
   EXPECT_EQ(checkPlan(p, cpu, "gather", s, true).message(),
             "expected the kernel family to be one of loops, cpu_gather, "
             "csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'gather'");
@@ -398,7 +401,8 @@ TEST(Selection, PlansByHandFollowTheSameRules) {
   s = makeSchedule(family.fields(), DISCO_FILTER_FIRST, DISCO_CODEGEN);
   EXPECT_EQ(checkPlan(p, cpu, "cpu_gather", s, true).message(),
             "family 'cpu_gather' is not applicable: rule 4: expected the "
-            "provider to be one that the family has, but got codegen");
+            "provider to be runtime, but got codegen; suggestion: leave the "
+            "provider to the family");
 }
 
 TEST(Selection, InvalidInputIsRefusedBeforeAnyRule) {

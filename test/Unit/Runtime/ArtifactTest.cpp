@@ -186,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
         Lie{"magic", "magic 1329812292, but got 1179012931"},
         Lie{"version", "ABI version 1, but got 2"},
         Lie{"struct_size", "struct_size 88, but got 80"},
-        Lie{"entry_size", "entry_size 72, but got 64"},
+        Lie{"entry_size", "entry_size 96, but got 64"},
         Lie{"probe_size", "probe_size 32, but got 40"},
         Lie{"no_target", "texts, but got null"},
         Lie{"num_entries", "a number of entries in [0, 4096], but got -1"},
@@ -248,7 +248,7 @@ TEST_F(ArtifactTest, OtherMachinesAndTargetsOpenButDoNotPrepare) {
                        "'warp-drive', which '%' (built for x86-64) needs, but "
                        "it has not"},
         {"target", "expected '%' to be built for cpu, the context's device, "
-                   "but got target cuda:sm_90a"}}) {
+                   "but got target tpu"}}) {
     disco_artifact *other = nullptr;
     const std::string path = artifactPath(name);
     ASSERT_EQ(disco_artifact_open(path.c_str(), &other), DISCO_OK)

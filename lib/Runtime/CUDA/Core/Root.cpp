@@ -74,6 +74,14 @@ disco_status synchronize(const disco_device_context *context) {
   });
 }
 
+disco_status checkMemory(const disco_device_context *context, const char *what,
+                         const void *pointer, uint64_t bytes,
+                         uint64_t alignment) {
+  return onDevice(*context, [&](const Device &device) {
+    return checkPointer(device, what, pointer, bytes, alignment);
+  });
+}
+
 const char *family(int32_t index) {
   const Family *found = familyAt(index);
   return found ? found->name : nullptr;
@@ -350,6 +358,7 @@ const disco_cuda_library disco_cuda_library_root = {sizeof(disco_cuda_library),
                                                     release,
                                                     copy,
                                                     synchronize,
+                                                    checkMemory,
                                                     family,
                                                     prepare,
                                                     destroy,

@@ -145,7 +145,7 @@ const disco_abi_artifact disco_artifact_root = {
 #ifdef LIE_no_target
     .target = NULL,
 #elif defined(LIE_target)
-    .target = "cuda:sm_90a",
+    .target = "tpu",
 #else
     .target = "cpu",
 #endif

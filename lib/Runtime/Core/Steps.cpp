@@ -1,0 +1,407 @@
+//===- Steps.cpp - entries that are steps on a device ---------------------===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Steps.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace disco::runtime {
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// Rows of the tables: points of a side, or latitudes and phases of arcs.
+static int64_t rowsOf(const disco_kernel_psi &psi) {
+  if (psi.form == DISCO_FORM_ARCS) {
+    const int64_t phases =
+        psi.nlon_out > psi.nlon_in ? psi.nlon_out / psi.nlon_in : 1;
+    return psi.nlat_out * phases;
+  }
+  return psi.adjoint ? psi.nlat_in * psi.nlon_in : psi.nlat_out * psi.nlon_out;
+}
+
+static void addTables(const disco_kernel_psi &psi, Operands &operands) {
+  const int64_t rows = rowsOf(psi), K = psi.num_basis;
+  const bool hasOffsets =
+      psi.form == DISCO_FORM_ARCS || psi.form == DISCO_FORM_CSR;
+  Operand &offsets = operands[DISCO_OPERAND_OFFSETS];
+  offsets.isUsed = hasOffsets;
+  offsets.count = rows + 1;
+  Operand &indices = operands[DISCO_OPERAND_INDICES];
+  indices.isUsed = true;
+  indices.count = psi.form == DISCO_FORM_ARCS  ? 4 * psi.num_arcs
+                  : psi.form == DISCO_FORM_CSR ? psi.num_taps
+                                               : rows * psi.degree;
+  Operand &values = operands[DISCO_OPERAND_VALUES];
+  values.isUsed = true;
+  values.count = hasOffsets                     ? psi.num_taps * K
+                 : psi.form == DISCO_FORM_TABLE ? rows * psi.degree * K
+                                                : rows * psi.degree;
+  offsets.dtype = indices.dtype = psi.index_dtype;
+  values.dtype =
+      psi.form == DISCO_FORM_ONEHOT ? psi.index_dtype : psi.value_dtype;
+  offsets.isTable = indices.isTable = values.isTable = true;
+}
+
+/// None of which is used.
+static Operands noOperands() {
+  Operands operands = {{{"x"},
+                        {"gy"},
+                        {"psi's offsets"},
+                        {"psi's indices"},
+                        {"psi's values"},
+                        {"weight"},
+                        {"bias"},
+                        {"residual"},
+                        {"y"},
+                        {"grad_bias"}}};
+  operands[DISCO_OPERAND_Y].isWritten = true;
+  operands[DISCO_OPERAND_GRAD_BIAS].isWritten = true;
+  return operands;
+}
+
+/// Channels with those that fill up the last block of c8.
+static int64_t storedChannels(int64_t channels, int32_t layout) {
+  return layout == DISCO_C8 ? (channels + 7) / 8 * 8 : channels;
+}
+
+Operands operandsOf(const disco_repack &repack, disco_dtype dtype) {
+  Operands operands = noOperands();
+  for (const auto &[index, layout] :
+       {std::pair(DISCO_OPERAND_X, repack.from_layout),
+        std::pair(DISCO_OPERAND_Y, repack.to_layout)}) {
+    Operand &operand = operands[index];
+    operand.isUsed = operand.isBatched = true;
+    operand.dtype = dtype;
+    operand.count = storedChannels(repack.channels, layout) * repack.points;
+  }
+  return operands;
+}
+
+Operands operandsOf(const disco_kernel_call &call) {
+  Operands operands = noOperands();
+  const disco_kernel_psi &psi = call.psi;
+  const int64_t in = psi.nlat_in * psi.nlon_in;
+  const int64_t out = psi.nlat_out * psi.nlon_out;
+  const int64_t K = psi.num_basis, C = call.channels, O = call.out_channels;
+  const bool isConv = call.op == DISCO_OP_CONV;
+  const bool isGradient = call.op == DISCO_OP_CONV_WEIGHT_GRAD;
+  // With the weight first, a weight gradient's psi goes from gy to x.
+  const bool reversed = isGradient && call.schedule.order == DISCO_WEIGHT_FIRST;
+  const auto use = [&](int32_t index, bool isUsed, bool isBatched,
+                       disco_dtype dtype, int64_t count) {
+    Operand &operand = operands[index];
+    operand.isUsed = isUsed;
+    operand.isBatched = isBatched;
+    operand.dtype = dtype;
+    operand.count = count;
+  };
+  const int64_t weights = isConv || isGradient ? O * (C / call.groups) * K : 0;
+  use(DISCO_OPERAND_X, true, true, call.dtype,
+      (reversed ? out : in) * storedChannels(C, call.schedule.in_layout) *
+          (call.op == DISCO_OP_CONTRACT_SUM ? K : 1));
+  use(DISCO_OPERAND_GY, isGradient, true, call.dtype,
+      (reversed ? in : out) * O);
+  use(DISCO_OPERAND_WEIGHT, isConv, false, call.weight_dtype, weights);
+  use(DISCO_OPERAND_BIAS, isConv && call.has_bias, false, call.weight_dtype, O);
+  use(DISCO_OPERAND_RESIDUAL, call.has_residual != 0, true, call.dtype,
+      out * O);
+  use(DISCO_OPERAND_Y, true, !isGradient,
+      isGradient ? call.weight_dtype : call.dtype,
+      isGradient ? weights
+      : isConv   ? out * O
+                 : out * storedChannels(C, call.schedule.out_layout) *
+                       (call.op == DISCO_OP_CONTRACT ? K : 1));
+  use(DISCO_OPERAND_GRAD_BIAS, isGradient && call.has_bias, false,
+      call.weight_dtype, O);
+  addTables(psi, operands);
+  return operands;
+}
+
+//===----------------------------------------------------------------------===//
+// Preparing
+//===----------------------------------------------------------------------===//
+
+/// The error of a step, behind where it is.
+static disco_status failStep(disco_status status, const disco_abi_entry &entry,
+                             int32_t index) {
+  const std::string reason = disco_last_error();
+  return fail(status, "entry '%s', step %d (%s): %s", entry.name, index,
+              entry.steps[index].family ? entry.steps[index].family : "repack",
+              reason.c_str());
+}
+
+static bool isConstant(const disco_abi_buffer &buffer) {
+  return buffer.kind == DISCO_BUFFER_CONSTANT;
+}
+
+/// The buffer of an operand, or null.
+static const disco_abi_buffer *bufferOf(const disco_abi_entry &entry,
+                                        const disco_abi_step &step,
+                                        int32_t operand) {
+  const int32_t index = step.operands[operand];
+  return index < 0 ? nullptr : &entry.buffers[index];
+}
+
+/// A constant operand on the host, or null.
+static const void *hostOf(const disco_abi_entry &entry,
+                          const disco_abi_step &step, int32_t operand) {
+  const disco_abi_buffer *buffer = bufferOf(entry, step, operand);
+  return buffer && isConstant(*buffer) ? buffer->data : nullptr;
+}
+
+/// Whether `prepare` of a kernel takes the operand from the host.
+static bool isPacked(int32_t operand) {
+  return operand == DISCO_OPERAND_OFFSETS || operand == DISCO_OPERAND_INDICES ||
+         operand == DISCO_OPERAND_VALUES || operand == DISCO_OPERAND_WEIGHT ||
+         operand == DISCO_OPERAND_BIAS;
+}
+
+disco_status PreparedEntry::prepareStep(const disco_abi_entry &entry,
+                                        int32_t index) {
+  const disco_abi_step &step = entry.steps[index];
+  if (step.kind == DISCO_STEP_REPACK) {
+    const disco_status s = disco_device_prepare_repack(&device, step.repack,
+                                                       &kernels[index].repack);
+    return s == DISCO_OK ? DISCO_OK : failStep(s, entry, index);
+  }
+  disco_kernel_call call = *step.call;
+  call.psi.offsets = hostOf(entry, step, DISCO_OPERAND_OFFSETS);
+  call.psi.indices = hostOf(entry, step, DISCO_OPERAND_INDICES);
+  call.psi.values = hostOf(entry, step, DISCO_OPERAND_VALUES);
+  call.weight = hostOf(entry, step, DISCO_OPERAND_WEIGHT);
+  call.bias = hostOf(entry, step, DISCO_OPERAND_BIAS);
+  disco_prepared *prepared = nullptr;
+  if (disco_status s =
+          disco_device_prepare(step.family, &device, &call, &prepared))
+    return failStep(s, entry, index);
+  kernels[index].call = prepared;
+  return DISCO_OK;
+}
+
+static uint64_t bytesOfConstant(const disco_abi_buffer &buffer) {
+  int64_t elements = 1;
+  for (int32_t d = 0; d < buffer.rank; ++d)
+    elements *= buffer.dims[d];
+  return static_cast<uint64_t>(elements * sizeOfDType(buffer.dtype));
+}
+
+/// Those that kernels read as they are.
+disco_status PreparedEntry::uploadConstants(const disco_abi_entry &entry) {
+  for (int32_t i = 0; i < entry.num_steps; ++i)
+    for (int32_t operand = 0; operand < DISCO_NUM_OPERANDS; ++operand) {
+      const int32_t index = entry.steps[i].operands[operand];
+      if (index < 0 || isPacked(operand) || !isConstant(entry.buffers[index]) ||
+          constants[index].memory)
+        continue;
+      Constant &constant = constants[index];
+      constant.bytes = bytesOfConstant(entry.buffers[index]);
+      if (disco_status s =
+              disco_device_allocate(&device, constant.bytes, &constant.memory))
+        return failStep(s, entry, i);
+      if (disco_status s =
+              disco_device_copy(&device, constant.memory,
+                                entry.buffers[index].data, constant.bytes))
+        return failStep(s, entry, i);
+    }
+  return DISCO_OK;
+}
+
+disco_status PreparedEntry::prepare(const disco_abi_entry &entry) {
+  kernels.resize(entry.num_steps);
+  constants.resize(entry.num_buffers);
+  // Kernels first: they refuse a stream that is captured.
+  for (int32_t i = 0; i < entry.num_steps; ++i)
+    if (disco_status s = prepareStep(entry, i))
+      return s;
+  return uploadConstants(entry);
+}
+
+void PreparedEntry::release() {
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (const Kernel &kernel : kernels) {
+    disco_device_destroy(kernel.call);
+    disco_device_destroy_repack(kernel.repack);
+  }
+  kernels.clear();
+  for (const Constant &constant : constants)
+    disco_device_release(&device, constant.memory, constant.bytes);
+  constants.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+/// Where the slots are in the workspace, and what comes behind them.
+struct PreparedEntry::Layout {
+  uint64_t slots[DISCO_MAX_SLOTS] = {}; // offsets
+  uint64_t kernels = 0;                 // offset of the kernels' workspace
+  uint64_t bytes = 0;
+};
+
+static int64_t resolve(const StepTensors &tensors, int64_t dim) {
+  if (dim >= 0)
+    return dim;
+  // An input has every name: the tables were checked.
+  return std::find_if(tensors.names, tensors.names + tensors.numNames,
+                      [&](const NamedSize &n) { return n.name == dim; })
+      ->size;
+}
+
+static bool roundUp(uint64_t &bytes) {
+  if (__builtin_add_overflow(bytes, deviceAlignment - 1, &bytes))
+    return false;
+  bytes -= bytes % deviceAlignment;
+  return true;
+}
+
+/// False when the bytes overflow.
+static bool bytesOfBuffer(const disco_abi_buffer &buffer,
+                          const StepTensors &tensors, uint64_t &bytes) {
+  bytes = static_cast<uint64_t>(sizeOfDType(buffer.dtype));
+  bool isEmpty = false, overflows = false;
+  for (int32_t d = 0; d < buffer.rank; ++d) {
+    const int64_t size = resolve(tensors, buffer.dims[d]);
+    isEmpty |= size == 0;
+    overflows |=
+        __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes);
+  }
+  if (isEmpty)
+    bytes = 0;
+  return isEmpty || !overflows;
+}
+
+static disco_status failTooLarge(const disco_abi_entry &entry) {
+  return fail(DISCO_INVALID_ARGUMENT,
+              "entry '%s': expected the workspace for these input shapes to be "
+              "smaller than 2^63 bytes, but it is not",
+              entry.name);
+}
+
+static int64_t batchOf(const disco_abi_entry &entry, int32_t index,
+                       const StepTensors &tensors) {
+  return resolve(tensors,
+                 bufferOf(entry, entry.steps[index], DISCO_OPERAND_X)->dims[0]);
+}
+
+/// The call of a step with its batch.
+static disco_kernel_call callOf(const disco_abi_entry &entry, int32_t index,
+                                const StepTensors &tensors) {
+  disco_kernel_call call = *entry.steps[index].call;
+  call.batch = batchOf(entry, index, tensors);
+  return call;
+}
+
+disco_status PreparedEntry::layOut(const disco_abi_entry &entry,
+                                   const StepTensors &tensors,
+                                   Layout &layout) const {
+  uint64_t sizes[DISCO_MAX_SLOTS] = {};
+  bool fits = true;
+  for (int32_t i = 0; i < entry.num_buffers; ++i) {
+    const disco_abi_buffer &buffer = entry.buffers[i];
+    if (buffer.kind != DISCO_BUFFER_TEMPORARY)
+      continue;
+    uint64_t bytes = 0;
+    fits &= bytesOfBuffer(buffer, tensors, bytes) && roundUp(bytes);
+    sizes[buffer.index] = std::max(sizes[buffer.index], bytes);
+  }
+  uint64_t end = 0;
+  for (int32_t slot = 0; slot < DISCO_MAX_SLOTS; ++slot) {
+    layout.slots[slot] = end;
+    fits &= !__builtin_add_overflow(end, sizes[slot], &end);
+  }
+  if (!fits)
+    return failTooLarge(entry);
+  layout.kernels = end;
+  uint64_t largest = 0;
+  for (int32_t i = 0; i < entry.num_steps; ++i) {
+    if (!kernels[i].call) // a repack needs none
+      continue;
+    const disco_kernel_call call = callOf(entry, i, tensors);
+    uint64_t bytes = 0;
+    if (disco_status s =
+            disco_device_workspace_bytes(kernels[i].call, &call, &bytes))
+      return failStep(s, entry, i);
+    largest = std::max(largest, bytes);
+  }
+  if (__builtin_add_overflow(end, largest, &layout.bytes) ||
+      layout.bytes > static_cast<uint64_t>(INT64_MAX))
+    return failTooLarge(entry);
+  return DISCO_OK;
+}
+
+disco_status PreparedEntry::workspaceBytes(const disco_abi_entry &entry,
+                                           const StepTensors &tensors,
+                                           uint64_t &bytes) const {
+  Layout layout;
+  if (disco_status s = layOut(entry, tensors, layout))
+    return s;
+  bytes = layout.bytes;
+  return DISCO_OK;
+}
+
+disco_status PreparedEntry::launch(const disco_abi_entry &entry, int32_t index,
+                                   const StepTensors &tensors,
+                                   void *const (&operands)[DISCO_NUM_OPERANDS],
+                                   void *workspace, uint64_t bytes) const {
+  if (kernels[index].repack)
+    return disco_device_run_repack(
+        kernels[index].repack, batchOf(entry, index, tensors),
+        operands[DISCO_OPERAND_X], operands[DISCO_OPERAND_Y], device.stream);
+  disco_kernel_call call = callOf(entry, index, tensors);
+  call.x = operands[DISCO_OPERAND_X];
+  call.gy = operands[DISCO_OPERAND_GY];
+  call.weight = operands[DISCO_OPERAND_WEIGHT];
+  call.bias = operands[DISCO_OPERAND_BIAS];
+  call.residual = operands[DISCO_OPERAND_RESIDUAL];
+  call.y = operands[DISCO_OPERAND_Y];
+  call.grad_bias = operands[DISCO_OPERAND_GRAD_BIAS];
+  return disco_device_run(kernels[index].call, &call, device.stream, workspace,
+                          bytes);
+}
+
+disco_status PreparedEntry::run(const disco_abi_entry &entry,
+                                const StepTensors &tensors, void *workspace,
+                                uint64_t bytes) const {
+  Layout layout;
+  if (disco_status s = layOut(entry, tensors, layout))
+    return s;
+  char *const base = static_cast<char *>(workspace);
+  const auto at = [&](const disco_abi_step &step, int32_t operand) -> void * {
+    const int32_t index = step.operands[operand];
+    if (index < 0)
+      return nullptr;
+    const disco_abi_buffer &buffer = entry.buffers[index];
+    switch (buffer.kind) {
+    case DISCO_BUFFER_INPUT:
+      return tensors.inputs[buffer.index];
+    case DISCO_BUFFER_OUTPUT:
+      return tensors.outputs[buffer.index];
+    case DISCO_BUFFER_CONSTANT:
+      return constants[index].memory; // null for what prepare packed
+    default:
+      return base ? base + layout.slots[buffer.index] : nullptr;
+    }
+  };
+  for (int32_t i = 0; i < entry.num_steps; ++i) {
+    void *operands[DISCO_NUM_OPERANDS];
+    for (int32_t operand = 0; operand < DISCO_NUM_OPERANDS; ++operand)
+      operands[operand] = at(entry.steps[i], operand);
+    if (disco_status s = launch(entry, i, tensors, operands,
+                                base ? base + layout.kernels : nullptr,
+                                bytes - layout.kernels))
+      return failStep(s, entry, i);
+  }
+  return DISCO_OK;
+}
+
+} // namespace disco::runtime
