@@ -241,11 +241,13 @@ __device__ __forceinline__ void multiplyTiles(P &product, E *shared,
                                               const Operands<E> &o) {
   const auto across = static_cast<int>((o.r + P::K - 1) / P::K);
   // High by high, then the low of b, then that of a.
-  const int steps = across * (1 + (o.aLow != 0) + (o.bLow != 0));
+  constexpr bool hasLow = sizeof(E) == 2;
+  const int steps =
+      hasLow ? across * (1 + (o.aLow != 0) + (o.bLow != 0)) : across;
   const auto copy = [&](int step) {
     if (step < steps) {
-      const int pass = step / across;
-      const bool bIsLow = pass == 1 && o.bLow != 0;
+      const int pass = hasLow ? step / across : 0;
+      const bool bIsLow = hasLow && pass == 1 && o.bLow != 0;
       const E *a = o.a + (pass != 0 && !bIsLow ? o.aLow : 0);
       const E *b = o.b + (bIsLow ? o.bLow : 0);
       const int64_t first = int64_t(step - pass * across) * P::K;
