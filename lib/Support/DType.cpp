@@ -91,8 +91,10 @@ double decode(uint16_t bits, const SmallFloat &format) {
   } else if (field == 0) {
     magnitude = std::ldexp(fraction, 1 - format.bias - format.mantissaBits);
   } else {
-    magnitude = std::ldexp(fraction + (1 << format.mantissaBits),
-                           field - format.bias - format.mantissaBits);
+    const uint64_t wide =
+        static_cast<uint64_t>(field - format.bias + 1023) << 52 |
+        static_cast<uint64_t>(fraction) << (52 - format.mantissaBits);
+    std::memcpy(&magnitude, &wide, sizeof magnitude);
   }
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
@@ -188,7 +190,27 @@ void storeFromDouble(void *data, DType type, int64_t index, double value) {
   }
 }
 
+/// Rounds to so many bits of mantissa by the bits of the value itself, which
+/// must be in the range that has them.
+static double roundMantissa(double value, int numBits) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  const int dropped = 52 - numBits;
+  const uint64_t last = bits >> dropped & 1;
+  bits += (uint64_t(1) << (dropped - 1)) - 1 + last;
+  bits &= ~((uint64_t(1) << dropped) - 1);
+  std::memcpy(&value, &bits, sizeof bits);
+  return value;
+}
+
 double roundTo(DType type, double value) {
+  if (type == DType::f32)
+    return static_cast<float>(value);
+  const double size = std::abs(value);
+  if (type == DType::bf16 && size >= 0x1p-126 && size < 0x1p127)
+    return roundMantissa(value, 7);
+  if (type == DType::f16 && size >= 0x1p-14 && size < 0x1p15)
+    return roundMantissa(value, 10);
   uint64_t element;
   storeFromDouble(&element, type, 0, value);
   return loadAsDouble(&element, type, 0);

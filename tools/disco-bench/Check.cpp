@@ -66,6 +66,27 @@ public:
 private:
   double narrow(double value) const { return roundTo(dtype, value); }
 
+  /// The taps of a point, for all of its channels. exact and narrowed are
+  /// [tap][K].
+  struct Taps {
+    std::vector<int64_t> in;
+    std::vector<double> exact;
+    std::vector<float> narrowed;
+  };
+
+  void readTaps(int64_t point, Taps &taps) const {
+    taps.in.clear();
+    taps.exact.clear();
+    taps.narrowed.clear();
+    psi.forEachTap(point, [&](int64_t in, const double *v) {
+      taps.in.push_back(in);
+      for (int64_t k = 0; k < numBasis; ++k) {
+        taps.exact.push_back(v[k]);
+        taps.narrowed.push_back(float(narrow(v[k])));
+      }
+    });
+  }
+
   /// All points, or the ends and some between.
   std::vector<int64_t> samplePoints() const {
     const int64_t numOut = psi.numOut();
@@ -100,18 +121,19 @@ private:
 
   void checkPoint(int64_t b, int64_t point, Errors &sum) const {
     const int64_t numIn = psi.numIn(), numOut = psi.numOut();
+    Taps taps;
+    readTaps(point, taps);
     if (work.op == DISCO_OP_CONTRACT_SUM) {
       for (int64_t c = 0; c < work.channels; ++c) {
         double exact = 0;
         float naive = 0;
-        psi.forEachTap(point, [&](int64_t in, const double *v) {
+        for (size_t t = 0; t < taps.in.size(); ++t)
           for (int64_t k = 0; k < numBasis; ++k) {
             const double z = operands.x.at(
-                ((b * work.channels + c) * numBasis + k) * numIn + in);
-            exact += v[k] * z;
-            naive += float(narrow(v[k])) * float(z);
+                ((b * work.channels + c) * numBasis + k) * numIn + taps.in[t]);
+            exact += taps.exact[t * numBasis + k] * z;
+            naive += taps.narrowed[t * numBasis + k] * float(z);
           }
-        });
         const int64_t at = (b * work.channels + c) * numOut + point;
         sum.add(exact, narrow(naive), operands.y.at(at));
       }
@@ -120,7 +142,7 @@ private:
     std::vector<double> exact(work.channels * numBasis);
     std::vector<float> naive(exact.size());
     for (int64_t c = 0; c < work.channels; ++c)
-      expand(operands.x, (b * work.channels + c) * numIn, point,
+      expand(operands.x, (b * work.channels + c) * numIn, taps,
              exact.data() + c * numBasis, naive.data() + c * numBasis);
     if (work.op == DISCO_OP_CONTRACT) {
       for (int64_t i = 0; i < work.channels * numBasis; ++i)
@@ -155,17 +177,17 @@ private:
   }
 
   /// The features of one channel at a point.
-  void expand(const Array &field, int64_t first, int64_t point, double *exact,
-              float *naive) const {
+  void expand(const Array &field, int64_t first, const Taps &taps,
+              double *exact, float *naive) const {
     std::fill_n(exact, numBasis, 0.0);
     std::fill_n(naive, numBasis, 0.0f);
-    psi.forEachTap(point, [&](int64_t in, const double *v) {
-      const double x = field.at(first + in);
+    for (size_t t = 0; t < taps.in.size(); ++t) {
+      const double x = field.at(first + taps.in[t]);
       for (int64_t k = 0; k < numBasis; ++k) {
-        exact[k] += v[k] * x;
-        naive[k] += float(narrow(v[k])) * float(x);
+        exact[k] += taps.exact[t * numBasis + k] * x;
+        naive[k] += taps.narrowed[t * numBasis + k] * float(x);
       }
-    });
+    }
     for (int64_t k = 0; k < numBasis; ++k)
       naive[k] = float(narrow(naive[k]));
   }
@@ -174,7 +196,15 @@ private:
   void checkWeightGrad() {
     const bool filtersX = work.order == DISCO_FILTER_FIRST;
     const int64_t filtered = filtersX ? work.channels : work.outChannels;
-    const int64_t samples = std::min<int64_t>(filtered, 3);
+    const int64_t step = psi.numOut() / 64 + 1;
+    double taps = 0;
+    for (int64_t n = 0; n < psi.numOut(); n += step)
+      psi.forEachTap(n, [&](int64_t, const double *) { ++taps; });
+    const double cost = static_cast<double>(work.batch * numBasis) *
+                        (taps * static_cast<double>(step) +
+                         8.0 * static_cast<double>(psi.numOut()));
+    const int64_t fit = cost * 3 <= budget ? 3 : cost * 2 <= budget ? 2 : 1;
+    const int64_t samples = std::min(filtered, fit);
     std::vector<Errors> partial(samples);
     parallelFor(samples, 1, [&](int64_t i) {
       checkChannel(i * (filtered - 1) / std::max<int64_t>(samples - 1, 1),
@@ -195,9 +225,11 @@ private:
     const int64_t samples = std::min<int64_t>(others, 8);
     std::vector<double> exact(samples * numBasis), features(numBasis);
     std::vector<float> naive(exact.size()), rounded(numBasis);
+    Taps taps;
     for (int64_t b = 0; b < work.batch; ++b)
       for (int64_t n = 0; n < psi.numOut(); ++n) {
-        expand(field, (b * filtered + channel) * psi.numIn(), n,
+        readTaps(n, taps);
+        expand(field, (b * filtered + channel) * psi.numIn(), taps,
                features.data(), rounded.data());
         for (int64_t s = 0; s < samples; ++s) {
           const double value =

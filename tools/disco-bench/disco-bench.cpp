@@ -266,9 +266,10 @@ Result<Options> parseArguments(int argc, char **argv) {
   if (options.family.empty())
     options.family = options.device < 0 ? "cpu_gather" : "csr_gather";
   if (options.device < 0 && !findKernelFamily(options.family))
-    return Error{"expected --family to be one with kernels in the runtime "
-                 "(cpu_gather), but got '" +
-                 options.family + "'"};
+    return Error{"expected --family to be cpu_gather, whose kernels are in the "
+                 "runtime, but got '" +
+                 options.family +
+                 "' (compiled code of any family is measured by disco-run)"};
   if (options.layers.empty() && !options.list)
     return Error{"expected at least one problem, see --list"};
   return options;

@@ -24,10 +24,12 @@
  *   conv_weight_grad  x [B,C,in...], gy [B,O,out...]     y [O,C/G,K],
  *                                                        grad_bias [O]?
  *
- * All tensors are dense and row-major. x, gy, residual and y are of `dtype`;
- * weight, bias and the gradients of both are of `weight_dtype`, which is
- * `dtype` or f32 (f64 with f64). Sums are in f64 for f64 and else in f32; the
- * results are rounded once. psi's values may have any float type.
+ * All tensors are dense and row-major, and aligned to their elements. y and
+ * grad_bias overlap nothing that is read, but y may be the residual itself. x,
+ * gy, residual and y are of `dtype`; weight, bias and the gradients of both are
+ * of `weight_dtype`, which is `dtype` or f32 (f64 with f64). Sums are in f64
+ * for f64 and else in f32; the results are rounded once. psi's values may have
+ * any float type.
  *
  * psi maps in-points to out-points, and is stored as disco/ABI/Probe.h says:
  *
@@ -103,7 +105,8 @@ typedef struct disco_kernel_call {
   int32_t transpose_weight;
   int32_t has_bias;     /**< conv: reads bias; conv_weight_grad: writes it */
   int32_t has_residual; /**< conv */
-  /** Host: 0 means DISCO_NUM_THREADS, else all processors. */
+  /** Host: 0 means DISCO_NUM_THREADS (1 to 256; anything else is an error), or
+   * if that is unset all processors. */
   int32_t num_threads;
   int64_t batch, channels;
   int64_t out_channels, groups; /**< conv, conv_weight_grad */
@@ -135,7 +138,8 @@ DISCO_API disco_status disco_cpu_gather_run(const disco_kernel_call *call,
                                             uint64_t workspace_bytes);
 
 /** The instructions that the kernels use on this processor: "avx512", "avx2" or
- * "baseline". The environment variable DISCO_CPU_ISA lowers the choice. */
+ * "baseline". The environment variable DISCO_CPU_ISA, one of these names,
+ * lowers the choice; a run with another value in it is an error. */
 DISCO_API const char *disco_cpu_gather_isa(void);
 
 #ifdef __cplusplus

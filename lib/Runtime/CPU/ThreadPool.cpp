@@ -8,6 +8,8 @@
 
 #include "ThreadPool.h"
 
+#include "../Core/Internal.h"
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -32,18 +34,23 @@ static int numProcessors() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-int resolveThreads(int requested) {
-  int count = requested;
-  if (count <= 0)
-    if (const char *text = std::getenv("DISCO_NUM_THREADS")) {
-      char *end;
-      const long value = std::strtol(text, &end, 10);
-      if (end != text && *end == '\0' && value > 0)
-        count = static_cast<int>(std::min<long>(value, maxThreads));
-    }
-  if (count <= 0)
-    count = numProcessors();
-  return std::min(count, maxThreads);
+disco_status resolveThreads(int requested, int &count) {
+  const char *text = std::getenv("DISCO_NUM_THREADS");
+  if (requested > 0) {
+    count = std::min(requested, maxThreads);
+  } else if (text && *text) {
+    char *end;
+    const long value = std::strtol(text, &end, 10);
+    if (*end != '\0' || value < 1 || value > maxThreads)
+      return fail(DISCO_INVALID_ARGUMENT,
+                  "expected the environment variable DISCO_NUM_THREADS to be "
+                  "a number in [1, %d], but got '%.100s'",
+                  maxThreads, text);
+    count = static_cast<int>(value);
+  } else {
+    count = std::min(numProcessors(), maxThreads);
+  }
+  return DISCO_OK;
 }
 
 namespace {

@@ -16,13 +16,17 @@
 #ifndef DISCO_LIB_RUNTIME_CPU_THREADPOOL_H
 #define DISCO_LIB_RUNTIME_CPU_THREADPOOL_H
 
+#include "disco/ABI/disco.h"
+
 #include <cstdint>
 
 namespace disco::runtime {
 
-/// `requested`, or if that is 0 the environment variable DISCO_NUM_THREADS, or
-/// the number of processors that this process may use; at most 256.
-int resolveThreads(int requested);
+/// Sets `count` to `requested`, or if that is 0 the environment variable
+/// DISCO_NUM_THREADS, or where it is unset or empty the number of processors
+/// that this process may use; at most 256. Errors: a variable that is no number
+/// in [1, 256].
+disco_status resolveThreads(int requested, int &count);
 
 /// Calls body(context, task, thread) once for every task in [0, count), tasks
 /// in ascending order of their start; 0 <= thread < numThreads is the same for

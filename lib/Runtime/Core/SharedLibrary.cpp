@@ -96,7 +96,18 @@ disco_status checkSharedLibrary(const char *path) {
                 "expected program headers of '%s' to be %zu bytes long, but "
                 "got %u",
                 path, sizeof(Elf64_Phdr), unsigned(header.e_phentsize));
-  return checkSegments(path, file, header, size);
+  if (disco_status s = checkSegments(path, file, header, size))
+    return s;
+  // The table of sections, where there is one, is what a linker writes last.
+  const uint64_t sections =
+      header.e_shoff == 0 ? 0 : uint64_t(header.e_shnum) * header.e_shentsize;
+  if (header.e_shoff > size || sections > size - header.e_shoff)
+    return fail(DISCO_IO_ERROR,
+                "expected '%s' to hold %u section headers, but it is truncated "
+                "at %llu bytes",
+                path, unsigned(header.e_shnum),
+                static_cast<unsigned long long>(size));
+  return DISCO_OK;
 }
 
 } // namespace disco::runtime

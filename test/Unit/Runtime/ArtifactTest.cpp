@@ -164,6 +164,18 @@ TEST(Artifact, TruncatedFilesAreRefusedAndNotLoaded) {
   std::remove(path.c_str());
 }
 
+TEST(Artifact, FilesWithoutTheirLastByteAreRefused) {
+  disco_artifact *artifact = nullptr;
+  const std::string path =
+      changedCopy("tail", [](std::string &bytes) { bytes.pop_back(); });
+  EXPECT_EQ(disco_artifact_open(path.c_str(), &artifact), DISCO_IO_ERROR);
+  EXPECT_NE(std::string(disco_last_error())
+                .find("section headers, but it is truncated at "),
+            std::string::npos)
+      << disco_last_error();
+  std::remove(path.c_str());
+}
+
 TEST(Artifact, TheLoadersMessageIsPassedOn) {
   disco_artifact *artifact = nullptr;
   const std::string path = artifactPath("no_library");

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
@@ -154,6 +155,108 @@ TEST(CpuGatherDeterminism, WhereNanGoesInSumsDoesNotDependOnThreadsOrBlocks) {
       EXPECT_EQ(runSparse(DISCO_OP_CONTRACT_SUM, psi, x, y, threads, block),
                 expected)
           << threads << " threads, " << block;
+}
+
+TEST(CpuGatherDeterminism, ThreadsAndBlocksDoNotChangeABitOfMirroredTaps) {
+  std::mt19937 random(12);
+  // More elements than a thread has room for, so that groups are split.
+  for (int64_t numBasis : {4, 25})
+    for (int64_t nlonOut : {64, 128}) {
+      const TestPsi psi = sphereCase(
+          mirroredSphere(random, numBasis, 24, 128, 20, nlonOut), DType::f32);
+      const Array x =
+          randomArray(random, DType::f32, {1, 3, numBasis, 24, 128});
+      const Array y = nanArray(DType::f32, {1, 3, numBasis, 20, nlonOut});
+      Array fields = x;
+      fields.shape = {1, 3 * numBasis, 24, 128};
+      const Array wide =
+          nanArray(DType::f32, {1, 3 * numBasis, numBasis, 20, nlonOut});
+      const auto sums = runSparse(DISCO_OP_CONTRACT_SUM, psi, x, y, 1, 0);
+      const auto features =
+          runSparse(DISCO_OP_CONTRACT, psi, fields, wide, 1, 0);
+      for (int threads : {2, 5, 8})
+        for (int64_t block : {0, 1, 2}) {
+          EXPECT_EQ(runSparse(DISCO_OP_CONTRACT_SUM, psi, x, y, threads, block),
+                    sums)
+              << threads << " threads, " << block;
+          EXPECT_EQ(
+              runSparse(DISCO_OP_CONTRACT, psi, fields, wide, threads, block),
+              features)
+              << threads << " threads, " << block;
+        }
+    }
+}
+
+/// One row of one arc of 7 taps about longitude 10, of a map that is even and
+/// one that is odd.
+filter::SphereOperator evenAndOdd() {
+  filter::SphereOperator op;
+  op.numBasis = 2;
+  op.nlatIn = op.nlatOut = 1;
+  op.nlonIn = op.nlonOut = 24;
+  op.rowOffsets = {0, 1};
+  op.arcs = {{0, 7, 7, 0}};
+  const double half[] = {0.1, -0.7, 0.3};
+  for (int u = -3; u <= 3; ++u) {
+    const double value = u == 0 ? 0.9 : half[std::abs(u) - 1];
+    op.values.push_back(value);
+    op.values.push_back(u == 0 ? 0 : u < 0 ? -value : value);
+  }
+  return op;
+}
+
+/// x [1,C,24], even or odd about longitude 10.
+Array aboutTen(int64_t channels, double sign) {
+  std::mt19937 random(4);
+  Array x = randomArray(random, DType::f32, {1, channels, 1, 24});
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t u = 1; u < 12; ++u)
+      x.set(c * 24 + (34 - u) % 24, sign * x.at(c * 24 + (10 + u) % 24));
+    if (sign < 0)
+      x.set(c * 24 + 10, 0);
+  }
+  return x;
+}
+
+TEST(CpuGather, MirroredTapsCancelWhatIsOddForAnEvenMapAndTheReverse) {
+  const TestPsi psi = sphereCase(evenAndOdd(), DType::f32);
+  for (const double sign : {-1.0, 1.0}) {
+    Array y = nanArray(DType::f32, {1, 3, 2, 1, 24});
+    y.bytes = runSparse(DISCO_OP_CONTRACT, psi, aboutTen(3, sign), y, 1, 0);
+    for (int64_t c = 0; c < 3; ++c)
+      for (int64_t k = 0; k < 2; ++k) {
+        const double value = y.at((c * 2 + k) * 24);
+        // Not only nearly: products do not differ in their rounding.
+        if ((k == 0) == (sign < 0))
+          EXPECT_EQ(value, 0) << "map " << k;
+        else
+          EXPECT_NE(value, 0) << "map " << k;
+      }
+  }
+}
+
+TEST(CpuGather, NonFiniteValuesReachThePointsThatHaveThemAmongTheirTaps) {
+  const TestPsi psi = sphereCase(evenAndOdd(), DType::f32);
+  for (const double bad : {double(NAN), double(INFINITY)}) {
+    std::mt19937 random(5);
+    Array x = randomArray(random, DType::f32, {1, 2, 1, 24});
+    x.set(5, bad);
+    Array y = nanArray(DType::f32, {1, 2, 2, 1, 24});
+    y.bytes = runSparse(DISCO_OP_CONTRACT, psi, x, y, 2, 0);
+    for (int64_t i = 0; i < y.numElements(); ++i) {
+      // Point w reads longitudes w + 7 to w + 13 of its channel.
+      const int64_t tap = (5 - i % 24 - 7 + 48) % 24;
+      EXPECT_EQ(std::isfinite(y.at(i)), i >= 48 || tap >= 7) << i;
+    }
+    Array z = randomArray(random, DType::f32, {1, 2, 2, 1, 24});
+    z.set(24 + 5, bad); // map 1 of channel 0
+    Array sums = nanArray(DType::f32, {1, 2, 1, 24});
+    sums.bytes = runSparse(DISCO_OP_CONTRACT_SUM, psi, z, sums, 2, 0);
+    for (int64_t i = 0; i < sums.numElements(); ++i) {
+      const int64_t tap = (5 - i % 24 - 7 + 48) % 24;
+      EXPECT_EQ(std::isfinite(sums.at(i)), i >= 24 || tap >= 7) << i;
+    }
+  }
 }
 
 /// Results beyond some size are written around the caches; half of the channels
@@ -328,6 +431,8 @@ TEST(CpuGatherErrors, NumbersThatDoNotFitAreNamed) {
          c.op = DISCO_OP_CONTRACT_SUM;
          c.activation = c.has_bias = c.out_channels = 0;
        }},
+      {"expected the schedule's reserved field to be in [0, 0], but got 1",
+       [](auto &c) { c.schedule.reserved = 1; }},
       {"expected the layout of x to be in [0, 0], but got 2",
        [](auto &c) { c.schedule.in_layout = DISCO_C8; }},
       {"expected the schedule to have 0 or 2 fields, but got 1",
@@ -424,6 +529,90 @@ TEST(CpuGatherErrors, TablesAndPointersAreCheckedBeforeAnythingIsWritten) {
     for (uint8_t byte : conv.y.bytes)
       ASSERT_EQ(byte, 0xff);
   }
+}
+
+static std::string address(const void *pointer) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", pointer);
+  return text;
+}
+
+static std::string refusal(const Conv &conv) {
+  const Status s = runKernel(*findKernelFamily("cpu_gather"), conv.call);
+  for (uint8_t byte : conv.y.bytes)
+    EXPECT_EQ(byte, 0xff);
+  return s ? "" : s.message();
+}
+
+TEST(CpuGatherErrors, OperandsThatOverlapTheResultAreRefused) {
+  Conv conv;
+  const uint8_t *y = conv.y.bytes.data();
+  conv.call.x = y;
+  EXPECT_EQ(refusal(conv), "expected y not to overlap x, but got addresses " +
+                               address(y) + " and " + address(y));
+  conv.call.x = y + conv.y.bytes.size() - 4;
+  EXPECT_EQ(refusal(conv), "expected y not to overlap x, but got addresses " +
+                               address(y) + " and " + address(conv.call.x));
+  conv.call.x = conv.x.bytes.data();
+  conv.call.has_residual = 1;
+  conv.call.residual = y + 4;
+  EXPECT_EQ(refusal(conv),
+            "expected y not to overlap residual, but got addresses " +
+                address(y) + " and " + address(y + 4));
+}
+
+TEST(CpuGather, TheResidualMayBeTheResultItself) {
+  for (int32_t order : {DISCO_FILTER_FIRST, DISCO_WEIGHT_FIRST}) {
+    Conv conv;
+    conv.call.schedule.order = order;
+    conv.call.has_residual = 1;
+    std::mt19937 random(2);
+    Array residual = randomArray(random, DType::f32, conv.y.shape);
+    conv.call.residual = residual.bytes.data();
+    const std::vector<uint8_t> expected = conv.run();
+    conv.call.y = residual.bytes.data();
+    const Status s = runKernel(*findKernelFamily("cpu_gather"), conv.call);
+    EXPECT_TRUE(s) << s.message();
+    EXPECT_EQ(residual.bytes, expected);
+  }
+}
+
+TEST(CpuGatherErrors, OperandsThatAreNotAlignedAreRefused) {
+  Conv conv;
+  conv.call.x = conv.x.bytes.data() + 2;
+  EXPECT_EQ(refusal(conv), "expected x to be aligned to its elements of 4 "
+                           "bytes, but got address " +
+                               address(conv.call.x));
+  conv.call.x = conv.x.bytes.data();
+  const auto *indices = static_cast<const uint8_t *>(conv.call.psi.indices);
+  conv.call.psi.indices = indices + 1;
+  const int64_t size = conv.call.psi.index_dtype == DISCO_I64 ? 8 : 4;
+  EXPECT_EQ(refusal(conv), "expected psi's indices to be aligned to its "
+                           "elements of " +
+                               std::to_string(size) +
+                               " bytes, but got address " +
+                               address(indices + 1));
+}
+
+TEST(CpuGatherErrors, ABadNumberOfThreadsInTheEnvironmentIsNamed) {
+  Conv conv;
+  conv.call.num_threads = 0;
+  for (const char *bad :
+       {"0", "-2", "x", "3x", "257", "99999999999999999999"}) {
+    ::setenv("DISCO_NUM_THREADS", bad, 1);
+    EXPECT_EQ(refusal(conv), "expected the environment variable "
+                             "DISCO_NUM_THREADS to be a number in [1, 256], "
+                             "but got '" +
+                                 std::string(bad) + "'");
+  }
+  for (const char *good : {"1", "256", ""}) {
+    ::setenv("DISCO_NUM_THREADS", good, 1);
+    conv.run();
+  }
+  ::setenv("DISCO_NUM_THREADS", "x", 1);
+  conv.call.num_threads = 2; // the variable is not read
+  conv.run();
+  ::unsetenv("DISCO_NUM_THREADS");
 }
 
 TEST(CpuGatherErrors, PointIndicesOutOfRangeAreNamed) {

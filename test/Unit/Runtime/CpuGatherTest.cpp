@@ -79,4 +79,23 @@ TEST_P(Random, EveryOperationIsAccurate) {
 
 INSTANTIATE_TEST_SUITE_P(CpuGather, Random, testing::Range(0, 150));
 
+class Mirrored : public testing::TestWithParam<int> {};
+
+TEST_P(Mirrored, EveryOperationIsAccurate) {
+  std::mt19937 random(1000 + GetParam());
+  const int64_t numBasis = 1 + GetParam() % 25;
+  const ConvCase c = randomConv(random);
+  const int64_t (&g)[4] = grids[GetParam() % 12];
+  const TestPsi psi = sphereCase(
+      mirroredSphere(random, numBasis, g[0], g[1], g[2], g[3]), c.dtype);
+  SCOPED_TRACE("K " + std::to_string(numBasis) + ", " + describe(c));
+  EXPECT_EQ(checkContract(random, psi, c), "");
+  EXPECT_EQ(checkContractSum(random, psi, c), "");
+  EXPECT_EQ(checkConv(random, psi, c), "");
+  EXPECT_EQ(checkInputGrad(random, psi, c), "");
+  EXPECT_EQ(checkWeightGrad(random, psi, c), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(CpuGather, Mirrored, testing::Range(0, 60));
+
 } // namespace

@@ -66,6 +66,38 @@ disco::test::randomSphere(std::mt19937 &random, int64_t numBasis,
   return op;
 }
 
+filter::SphereOperator
+disco::test::mirroredSphere(std::mt19937 &random, int64_t numBasis,
+                            int64_t nlatIn, int64_t nlonIn, int64_t nlatOut,
+                            int64_t nlonOut, int64_t longest) {
+  filter::SphereOperator op =
+      randomSphere(random, numBasis, nlatIn, nlonIn, nlatOut, nlonOut, longest);
+  std::vector<double> sign(numBasis);
+  for (double &s : sign)
+    s = below(random, 3) == 0 ? -1 : 1;
+  for (size_t a = 0; a < op.arcs.size(); ++a) {
+    filter::Arc &arc = op.arcs[a];
+    const bool isAlone =
+        (a == 0 || op.arcs[a - 1].lat != arc.lat) &&
+        (a + 1 == op.arcs.size() || op.arcs[a + 1].lat != arc.lat);
+    const int64_t n = arc.length;
+    const bool isRing = n == nlonIn;
+    // With one middle, arcs of different rows are mirrored as a group.
+    if (isAlone && (isRing || n % 2 == 1))
+      arc.lonStart = static_cast<int32_t>(
+          (arc.lat * 3 + (isRing ? 0 : nlonIn - n / 2)) % nlonIn);
+    if (below(random, 12) == 0)
+      continue;
+    double *values = op.values.data() + arc.valueOffset * numBasis;
+    for (int64_t u = isRing ? 1 : 0; u < n; ++u) {
+      const int64_t other = n - u - (isRing ? 0 : 1);
+      for (int64_t k = 0; u < other && k < numBasis; ++k)
+        values[other * numBasis + k] = sign[k] * values[u * numBasis + k];
+    }
+  }
+  return op;
+}
+
 TestPsi disco::test::sphereCase(const filter::SphereOperator &op,
                                 DType valueType) {
   filter::SphereOperator rounded = op;

@@ -25,6 +25,13 @@ filter::SphereOperator randomSphere(std::mt19937 &random, int64_t numBasis,
                                     int64_t nlatOut, int64_t nlonOut,
                                     int64_t longest = INT64_MAX);
 
+/// The same, with maps that are even or odd about a longitude of each ring, on
+/// all but a few arcs.
+filter::SphereOperator mirroredSphere(std::mt19937 &random, int64_t numBasis,
+                                      int64_t nlatIn, int64_t nlonIn,
+                                      int64_t nlatOut, int64_t nlonOut,
+                                      int64_t longest = INT64_MAX);
+
 /// A structure in both representations: of the kernel, and of the reference.
 /// `adjointOperator` is the transpose, for the gradients.
 struct TestPsi {

@@ -8,15 +8,26 @@
 
 #include "Kernels.h"
 
+#include "../../Core/Internal.h"
+
 #include <cstdlib>
 #include <string_view>
 
 namespace disco::cpu_gather {
 
-static const KernelSet &bestKernels() {
+namespace {
+
+/// Made once, when it is first asked for.
+struct Choice {
+  const KernelSet *kernels;
+  bool isKnown;   ///< what DISCO_CPU_ISA says
+  char given[64]; ///< that, or its beginning
+};
+
+} // namespace
+
+static const KernelSet &bestKernels([[maybe_unused]] std::string_view isa) {
 #if defined(__x86_64__)
-  const char *limit = std::getenv("DISCO_CPU_ISA");
-  const std::string_view isa = limit ? limit : "";
   __builtin_cpu_init();
   if (isa != "baseline" && isa != "avx2" && __builtin_cpu_supports("avx512f") &&
       __builtin_cpu_supports("avx512vl") &&
@@ -29,9 +40,29 @@ static const KernelSet &bestKernels() {
   return kernelsBaseline;
 }
 
-const KernelSet &selectKernels() {
-  static const KernelSet &best = bestKernels();
-  return best;
+static const Choice &choice() {
+  static const Choice made = [] {
+    const char *text = std::getenv("DISCO_CPU_ISA");
+    const std::string_view isa = text ? text : "";
+    Choice c = {};
+    c.kernels = &bestKernels(isa);
+    c.isKnown =
+        isa.empty() || isa == "baseline" || isa == "avx2" || isa == "avx512";
+    isa.copy(c.given, sizeof c.given - 1);
+    return c;
+  }();
+  return made;
+}
+
+const KernelSet &selectKernels() { return *choice().kernels; }
+
+disco_status checkIsa() {
+  if (choice().isKnown)
+    return DISCO_OK;
+  return runtime::fail(DISCO_INVALID_ARGUMENT,
+                       "expected the environment variable DISCO_CPU_ISA to be "
+                       "one of baseline, avx2, avx512, but got '%s'",
+                       choice().given);
 }
 
 } // namespace disco::cpu_gather

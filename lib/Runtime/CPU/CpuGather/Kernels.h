@@ -21,6 +21,7 @@
 #define DISCO_LIB_RUNTIME_CPU_CPUGATHER_KERNELS_H
 
 #include "disco/ABI/Families/CpuGather.h"
+#include "disco/ABI/disco.h"
 
 #include <cstdint>
 
@@ -54,7 +55,7 @@ struct Ahead {
 
   void step() {
     for (int64_t i = 0; i < linesPerStep && runs > 0; ++i) {
-      __builtin_prefetch(run + at);
+      __builtin_prefetch(run + at, 0, 2);
       at += lineBytes;
       if (at >= runBytes) {
         at = 0;
@@ -65,13 +66,22 @@ struct Ahead {
   }
 };
 
-/// A list of taps:
-///   y[k, column] = sum over t of values[t * numBasis + k]
-///                                * x[offsets[t] + column]
+/// A list of taps; x[a] is a vector that starts at column a:
+///   y[i, column] = sum of value[i] * x[a + column]                   singles
+///                + sum of value[i] * (x[a + column] + x[b + column]) sums
+///                + sum of value[i] * (x[a + column] - x[b + column])
+///                                                               differences
+/// where `values` has `numBasis` values for each of these in turn, and
+/// `offsets` one offset for each of the singles and then two, a and b, for each
+/// of the others. Two taps with the same or opposite values are thus one
+/// multiplication for each i.
 template <typename T> struct TapList {
-  int64_t numTaps = 0, numBasis = 0;
+  int64_t numSingles = 0, numBasis = 0;
   const int32_t *offsets = nullptr;
   const T *values = nullptr;
+  int64_t numSums = 0, numDifferences = 0;
+  /// The feature that y[i] is; null: i. For `expand`.
+  const int32_t *features = nullptr;
 };
 
 /// Where column j of feature k is: at (j / panel) * panelStride + j % panel
@@ -124,9 +134,10 @@ constexpr int numFloatTypes = 4;
 
 template <typename T> struct Kernels {
   int64_t lanes, panel;
+  /// z[feature of y[i], column] = y[i, column], or += it.
   void (*expand)(const TapList<T> &taps, const T *x, int64_t vectors,
                  const Features<T> &z, bool accumulate);
-  /// rows[k][column] += y[k, column], for numBasis <= maxGroup.
+  /// rows[i][column] += y[i, column], for numBasis <= maxGroup.
   void (*add)(const TapList<T> &taps, const T *x, int64_t vectors,
               T *const *rows, Ahead &ahead);
   /// Vectors that `add` computes together, by numBasis - 1.
@@ -159,6 +170,10 @@ extern const KernelSet kernelsAvx2, kernelsAvx512;
 
 /// The best that this processor has, once DISCO_CPU_ISA is taken into account.
 const KernelSet &selectKernels();
+
+/// Whether DISCO_CPU_ISA is unset, empty or one of the names, when the kernels
+/// are selected; else an error.
+disco_status checkIsa();
 
 } // namespace disco::cpu_gather
 

@@ -39,23 +39,29 @@ template <typename T> static inline T *place(const Features<T> &z, int64_t v) {
   return z.data + (v >> 1) * z.panelStride + (v & 1) * lanesOf<T>;
 }
 
-template <typename T, int KB, int L>
-static void expandBlock(const TapList<T> &taps, const T *values, const T *x,
-                        int64_t first, const Features<T> &z, bool accumulate) {
-  Vec<T> sums[KB][L];
-  T *at[L];
-#pragma GCC unroll 8
-  for (int l = 0; l < L; ++l) {
-    at[l] = place(z, first + l);
-#pragma GCC unroll 8
-    for (int k = 0; k < KB; ++k)
-      sums[k][l] = accumulate ? load(at[l] + k * z.basisStride) : Vec<T>{};
-  }
-  x += first * lanesOf<T>;
-  const int64_t numTaps = taps.numTaps, step = taps.numBasis;
-  const int32_t *offsets = taps.offsets;
-  for (int64_t t = 0; t < numTaps; ++t, values += step) {
-    const T *p = x + offsets[t];
+/// What one element of a list multiplies.
+enum class Element { single, sum, difference };
+
+template <typename T, Element E>
+__attribute__((always_inline)) static inline Vec<T>
+elementAt(const T *a, const T *b, bool isReused) {
+  if constexpr (E == Element::sum)
+    return load(a) + load(b);
+  else if constexpr (E == Element::difference)
+    return load(a) - load(b);
+  else
+    return isReused ? loadOnce(a) : load(a);
+}
+
+/// Adds `count` elements of a list to KB x L sums. `offsets` and `values` move
+/// on.
+template <typename T, int KB, int L, Element E>
+__attribute__((always_inline)) static inline void
+addElements(int64_t count, const T *x, const int32_t *&offsets,
+            const T *&values, int64_t step, Vec<T> (&sums)[KB][L]) {
+  for (int64_t t = 0; t < count; ++t, values += step) {
+    const T *a = x + *offsets++;
+    const T *b = E == Element::single ? a : x + *offsets++;
     Vec<T> v[KB];
 #pragma GCC unroll 8
     for (int k = 0; k < KB; ++k)
@@ -63,59 +69,91 @@ static void expandBlock(const TapList<T> &taps, const T *values, const T *x,
 #pragma GCC unroll 8
     for (int l = 0; l < L; ++l) {
       const Vec<T> element =
-          KB > 1 ? loadOnce(p + l * lanesOf<T>) : load(p + l * lanesOf<T>);
+          elementAt<T, E>(a + l * lanesOf<T>, b + l * lanesOf<T>, KB > 1);
 #pragma GCC unroll 8
       for (int k = 0; k < KB; ++k)
         sums[k][l] = fma(v[k], element, sums[k][l]);
     }
   }
+}
+
+template <typename T, int KB, int L>
+__attribute__((always_inline)) static inline void
+addList(const TapList<T> &taps, const T *x, const T *values,
+        Vec<T> (&sums)[KB][L]) {
+  const int32_t *offsets = taps.offsets;
+  const int64_t step = taps.numBasis;
+  addElements<T, KB, L, Element::single>(taps.numSingles, x, offsets, values,
+                                         step, sums);
+  addElements<T, KB, L, Element::sum>(taps.numSums, x, offsets, values, step,
+                                      sums);
+  addElements<T, KB, L, Element::difference>(taps.numDifferences, x, offsets,
+                                             values, step, sums);
+}
+
+template <typename T, int KB, int L>
+static void expandBlock(const TapList<T> &taps, int64_t firstBasis, const T *x,
+                        int64_t first, const Features<T> &z, bool accumulate) {
+  Vec<T> sums[KB][L];
+  T *at[L];
+  int64_t feature[KB];
+#pragma GCC unroll 8
+  for (int k = 0; k < KB; ++k)
+    feature[k] =
+        (taps.features ? taps.features[firstBasis + k] : firstBasis + k) *
+        z.basisStride;
+#pragma GCC unroll 8
+  for (int l = 0; l < L; ++l) {
+    at[l] = place(z, first + l);
+#pragma GCC unroll 8
+    for (int k = 0; k < KB; ++k)
+      sums[k][l] = accumulate ? load(at[l] + feature[k]) : Vec<T>{};
+  }
+  addList<T, KB, L>(taps, x + first * lanesOf<T>, taps.values + firstBasis,
+                    sums);
 #pragma GCC unroll 8
   for (int l = 0; l < L; ++l)
 #pragma GCC unroll 8
     for (int k = 0; k < KB; ++k)
-      store(at[l] + k * z.basisStride, sums[k][l]);
+      store(at[l] + feature[k], sums[k][l]);
 }
 
 /// `vectors` columns by blocks of L, and the rest by a narrower one.
 template <typename T, int KB, int L>
-static void expandRest(const TapList<T> &taps, const T *values, const T *x,
+static void expandRest(const TapList<T> &taps, int64_t firstBasis, const T *x,
                        int64_t first, int64_t rest, const Features<T> &z,
                        bool accumulate) {
   if constexpr (L > 0) {
     if (rest == L)
-      return expandBlock<T, KB, L>(taps, values, x, first, z, accumulate);
-    expandRest<T, KB, L - 1>(taps, values, x, first, rest, z, accumulate);
+      return expandBlock<T, KB, L>(taps, firstBasis, x, first, z, accumulate);
+    expandRest<T, KB, L - 1>(taps, firstBasis, x, first, rest, z, accumulate);
   }
 }
 
 template <typename T, int KB>
-static void expandColumns(const TapList<T> &taps, const T *values, const T *x,
-                          int64_t vectors, const Features<T> &z,
+static void expandColumns(const TapList<T> &taps, int64_t firstBasis,
+                          const T *x, int64_t vectors, const Features<T> &z,
                           bool accumulate) {
   constexpr int L = vectorsFor(KB);
   int64_t first = 0;
   for (; first + L <= vectors; first += L)
-    expandBlock<T, KB, L>(taps, values, x, first, z, accumulate);
-  expandRest<T, KB, L - 1>(taps, values, x, first, vectors - first, z,
+    expandBlock<T, KB, L>(taps, firstBasis, x, first, z, accumulate);
+  expandRest<T, KB, L - 1>(taps, firstBasis, x, first, vectors - first, z,
                            accumulate);
 }
 
 template <typename T>
 static void expand(const TapList<T> &taps, const T *x, int64_t vectors,
                    const Features<T> &z, bool accumulate) {
-  const T *values = taps.values;
-  Features<T> block = z;
-  for (int64_t left = taps.numBasis; left > 0;) {
-    const int64_t kb = basisBlock(left);
+  for (int64_t first = 0; first < taps.numBasis;) {
+    const int64_t kb = basisBlock(taps.numBasis - first);
     if (kb == 3)
-      expandColumns<T, 3>(taps, values, x, vectors, block, accumulate);
+      expandColumns<T, 3>(taps, first, x, vectors, z, accumulate);
     else if (kb == 2)
-      expandColumns<T, 2>(taps, values, x, vectors, block, accumulate);
+      expandColumns<T, 2>(taps, first, x, vectors, z, accumulate);
     else
-      expandColumns<T, 1>(taps, values, x, vectors, block, accumulate);
-    values += kb;
-    block.data += kb * z.basisStride;
-    left -= kb;
+      expandColumns<T, 1>(taps, first, x, vectors, z, accumulate);
+    first += kb;
   }
 }
 
@@ -133,24 +171,7 @@ static void addBlock(const TapList<T> &taps, const T *x, int64_t first,
 #pragma GCC unroll 8
     for (int l = 0; l < L; ++l)
       sums[k][l] = load(rows[k] + first + l * lanes);
-  x += first;
-  const T *values = taps.values;
-  const int32_t *offsets = taps.offsets;
-  for (int64_t t = 0; t < taps.numTaps; ++t, values += KB) {
-    const T *p = x + offsets[t];
-    Vec<T> v[KB];
-#pragma GCC unroll 8
-    for (int k = 0; k < KB; ++k)
-      v[k] = splat(values[k]);
-#pragma GCC unroll 8
-    for (int l = 0; l < L; ++l) {
-      const Vec<T> element =
-          KB > 1 ? loadOnce(p + l * lanes) : load(p + l * lanes);
-#pragma GCC unroll 8
-      for (int k = 0; k < KB; ++k)
-        sums[k][l] = fma(v[k], element, sums[k][l]);
-    }
-  }
+  addList<T, KB, L>(taps, x + first, taps.values, sums);
 #pragma GCC unroll 8
   for (int k = 0; k < KB; ++k)
 #pragma GCC unroll 8

@@ -10,6 +10,7 @@
 
 #include "../../Core/Internal.h"
 #include "../ThreadPool.h"
+#include "Kernels.h"
 
 #include <cinttypes>
 
@@ -144,8 +145,10 @@ static disco_status checkOrder(const disco_kernel_call &call) {
                                                   : DISCO_WEIGHT_FIRST,
                      schedule.order))
     return s;
-  return checkRange("the provider", DISCO_RUNTIME, DISCO_RUNTIME,
-                    schedule.provider);
+  if (disco_status s = checkRange("the provider", DISCO_RUNTIME, DISCO_RUNTIME,
+                                  schedule.provider))
+    return s;
+  return checkRange("the schedule's reserved field", 0, 0, schedule.reserved);
 }
 
 static disco_status readSchedule(const disco_kernel_call &call,
@@ -217,7 +220,9 @@ static disco_status checkNumbers(const disco_kernel_call &call,
                 "f32, but got %s",
                 DTypeName(call.dtype).text, DTypeName(call.weight_dtype).text);
   problem.elementSize = runtime::sizeOfDType(call.dtype);
-  problem.numThreads = runtime::resolveThreads(call.num_threads);
+  if (disco_status s =
+          runtime::resolveThreads(call.num_threads, problem.numThreads))
+    return s;
   if (disco_status s = checkOrder(call))
     return s;
   if (disco_status s = checkPsiNumbers(call.psi, problem))
@@ -239,6 +244,8 @@ disco_status readNumbers(const disco_kernel_call *call, Problem &problem) {
 
 disco_status readProblem(const disco_kernel_call *call, Problem &problem) {
   if (disco_status s = readNumbers(call, problem))
+    return s;
+  if (disco_status s = checkIsa())
     return s;
   return readSchedule(*call, problem);
 }
@@ -329,12 +336,39 @@ static disco_status checkPointIndices(const Problem &problem) {
   return DISCO_OK;
 }
 
-static disco_status checkPointer(const char *what, const void *pointer,
-                                 int64_t count) {
-  if (pointer || count == 0)
+/// An operand of some elements.
+struct Operand {
+  const char *what;
+  const void *pointer;
+  int64_t count;
+  int64_t elementSize;
+
+  uintptr_t begin() const { return reinterpret_cast<uintptr_t>(pointer); }
+  uintptr_t end() const { return begin() + uintptr_t(count * elementSize); }
+};
+
+static disco_status checkPointer(const Operand &operand) {
+  if (operand.count == 0)
+    return DISCO_OK;
+  if (!operand.pointer)
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected %s to be a pointer, but got null", operand.what);
+  if (operand.begin() % uintptr_t(operand.elementSize) != 0)
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected %s to be aligned to its elements of %" PRId64
+                " bytes, but got address %p",
+                operand.what, operand.elementSize, operand.pointer);
+  return DISCO_OK;
+}
+
+/// What is written must not be what is read.
+static disco_status checkOverlap(const Operand &result, const Operand &other) {
+  if (result.count == 0 || other.count == 0 || result.begin() >= other.end() ||
+      other.begin() >= result.end())
     return DISCO_OK;
   return fail(DISCO_INVALID_ARGUMENT,
-              "expected %s to be a pointer, but got null", what);
+              "expected %s not to overlap %s, but got addresses %p and %p",
+              result.what, other.what, result.pointer, other.pointer);
 }
 
 disco_status checkPsi(const Problem &problem) {
@@ -342,46 +376,65 @@ disco_status checkPsi(const Problem &problem) {
   const bool isTable = psi.form >= DISCO_FORM_TABLE;
   const int64_t tableRows = psi.adjoint ? problem.numIn : problem.numOut;
   const int64_t entries = isTable ? tableRows * psi.degree : psi.num_taps;
-  const struct {
-    const char *what;
-    const void *pointer;
-    int64_t count;
-  } pointers[] = {{"psi's offsets", psi.offsets, isTable ? 0 : 1},
-                  {"psi's indices", psi.indices,
-                   problem.isSphere() ? psi.num_arcs : entries},
-                  {"psi's values", psi.values, entries}};
-  for (const auto &p : pointers)
-    if (disco_status s = checkPointer(p.what, p.pointer, p.count))
+  const int64_t indexSize = runtime::sizeOfDType(psi.index_dtype);
+  const int64_t valueSize = psi.form == DISCO_FORM_ONEHOT
+                                ? indexSize
+                                : runtime::sizeOfDType(psi.value_dtype);
+  const Operand pointers[] = {
+      {"psi's offsets", psi.offsets, isTable ? 0 : 1, indexSize},
+      {"psi's indices", psi.indices,
+       problem.isSphere() ? psi.num_arcs : entries, indexSize},
+      {"psi's values", psi.values, entries, valueSize}};
+  for (const Operand &p : pointers)
+    if (disco_status s = checkPointer(p))
       return s;
   return problem.isSphere() ? checkArcs(problem) : checkPointIndices(problem);
 }
 
 disco_status checkOperands(const Problem &problem) {
   const disco_kernel_call &call = *problem.call;
-  const int64_t in = problem.batch * problem.channels * problem.numIn;
-  const int64_t out = problem.batch * problem.outChannels * problem.numOut;
+  // The adjoint goes from the points of gy to those of x.
+  const bool isAdjoint = call.op == DISCO_OP_CONV_WEIGHT_GRAD &&
+                         call.schedule.order == DISCO_WEIGHT_FIRST;
+  const int64_t in = problem.batch * problem.channels *
+                     (isAdjoint ? problem.numOut : problem.numIn);
+  const int64_t out = problem.batch * problem.outChannels *
+                      (isAdjoint ? problem.numIn : problem.numOut);
   const int64_t weights = problem.outChannels * problem.groupIn;
   const bool isConv = call.op == DISCO_OP_CONV;
   const bool isGradient = call.op == DISCO_OP_CONV_WEIGHT_GRAD;
   if (disco_status s = checkPsi(problem))
     return s;
-  const struct {
-    const char *what;
-    const void *pointer;
-    int64_t count;
-  } pointers[] = {
-      {"x", call.x, in},
-      {"gy", call.gy, isGradient ? out : 0},
-      {"weight", call.weight, isConv ? weights : 0},
-      {"bias", call.bias, isConv && call.has_bias ? problem.outChannels : 0},
-      {"residual", call.residual, call.has_residual ? out : 0},
-      {"y", call.y, isGradient ? weights : out},
-      {"grad_bias", call.grad_bias,
-       isGradient && call.has_bias ? problem.outChannels : 0}};
-  for (const auto &p : pointers)
-    if (disco_status s = checkPointer(p.what, p.pointer, p.count))
+  const int64_t basis = problem.numBasis, size = problem.elementSize;
+  const int64_t weightSize = runtime::sizeOfDType(call.weight_dtype);
+  const int64_t biases =
+      call.has_bias && (isConv || isGradient) ? problem.outChannels : 0;
+  const Operand operands[] = {
+      {"x", call.x, call.op == DISCO_OP_CONTRACT_SUM ? in * basis : in, size},
+      {"gy", call.gy, isGradient ? out : 0, size},
+      {"weight", call.weight, isConv ? weights * basis : 0, weightSize},
+      {"bias", call.bias, isConv ? biases : 0, weightSize},
+      {"residual", call.residual, call.has_residual ? out : 0, size}};
+  const Operand results[] = {
+      {"y", call.y,
+       isGradient                     ? weights * basis
+       : call.op == DISCO_OP_CONTRACT ? out * basis
+                                      : out,
+       isGradient ? weightSize : size},
+      {"grad_bias", call.grad_bias, isGradient ? biases : 0, weightSize}};
+  for (const Operand &p : operands)
+    if (disco_status s = checkPointer(p))
       return s;
-  return DISCO_OK;
+  for (const Operand &p : results)
+    if (disco_status s = checkPointer(p))
+      return s;
+  for (const Operand &result : results)
+    for (const Operand &operand : operands)
+      // An element of the residual is read before that of y is written.
+      if (&operand != &operands[4] || result.pointer != operand.pointer)
+        if (disco_status s = checkOverlap(result, operand))
+          return s;
+  return checkOverlap(results[0], results[1]);
 }
 
 } // namespace disco::cpu_gather

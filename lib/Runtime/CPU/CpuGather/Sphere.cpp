@@ -41,6 +41,11 @@ void SphereSource<T>::layout(Arena &arena, int64_t columns) {
     chunk.pieces = arena.take<Piece>(maxPieces);
     chunk.offsets = arena.take<int32_t>(maxTaps);
     chunk.values = arena.take<T>(maxTaps * problem.numBasis);
+    chunk.parity = arena.take<uint8_t>(maxPieces * problem.numBasis);
+    chunk.features = arena.take<int32_t>(problem.numBasis);
+    for (int32_t *&offsets : chunk.listOffsets)
+      offsets = arena.take<int32_t>(maxTaps);
+    chunk.listValues = arena.take<T>(maxTaps * problem.numBasis);
     chunk.staged = arena.take<T>(stagedSize);
     if (problem.stride > 1)
       chunk.ring = arena.take<T>(psi.nlon_in + problem.stride * (tile + 1));
@@ -85,7 +90,10 @@ void SphereSource<T>::load(Chunk &chunk, int64_t arcRow, int64_t arc,
       chunk.pieces[chunk.numPieces++] = {
           static_cast<int32_t>(whole.lat),
           static_cast<int32_t>((whole.lonStart + tap) % tables.psi.nlon_in),
-          static_cast<int32_t>(length)};
+          static_cast<int32_t>(length),
+          static_cast<int32_t>(taps),
+          length == tables.psi.nlon_in,
+          false};
       for (int64_t u = 0, phase = 0, at = 0; u < length; ++u) {
         chunk.offsets[taps + u] =
             static_cast<int32_t>(staged + phase * size + at);
@@ -107,7 +115,79 @@ void SphereSource<T>::load(Chunk &chunk, int64_t arcRow, int64_t arc,
   chunk.nextArc = arc;
   chunk.nextTap = tap;
   chunk.isLast = arc >= end;
-  chunk.taps = {taps, problem.numBasis, chunk.offsets, chunk.values};
+  chooseMirrored(chunk);
+  makeList(chunk, false, chunk.listOffsets[0], chunk.listValues);
+  makeList(chunk, true, chunk.listOffsets[1],
+           chunk.listValues + taps * chunk.lists[0].numBasis);
+}
+
+/// Says which maps are even and which odd, on most taps, and which pieces have
+/// them all so.
+template <typename T> void SphereSource<T>::chooseMirrored(Chunk &chunk) const {
+  const int64_t numBasis = problem.numBasis;
+  for (int64_t i = 0; i < chunk.numPieces; ++i) {
+    const Piece &piece = chunk.pieces[i];
+    uint8_t *parity = chunk.parity + i * numBasis;
+    std::fill_n(parity, numBasis, uint8_t(even | odd));
+    narrowParity(chunk.values + piece.firstTap * numBasis, piece.length,
+                 numBasis, piece.isRing, parity);
+    chunk.pieces[i].isMirrored = true;
+  }
+  int64_t numEven = 0, numOdd = 0;
+  for (int64_t k = 0; k < numBasis; ++k) {
+    int64_t more = 0; // odd taps than even ones
+    for (int64_t i = 0; i < chunk.numPieces; ++i) {
+      const uint8_t parity = chunk.parity[i * numBasis + k];
+      const int64_t length = chunk.pieces[i].length;
+      more += parity == odd ? length : parity == even ? -length : 0;
+    }
+    const bool isOdd = more > 0;
+    for (int64_t i = 0; i < chunk.numPieces; ++i)
+      if (!(chunk.parity[i * numBasis + k] & (isOdd ? odd : even)))
+        chunk.pieces[i].isMirrored = false;
+    // Even ones from the front, odd ones from the back.
+    chunk.features[isOdd ? numBasis - ++numOdd : numEven++] =
+        static_cast<int32_t>(k);
+  }
+  chunk.lists[0] = {0, numEven};
+  chunk.lists[0].features = chunk.features;
+  chunk.lists[1] = {0, numOdd};
+  chunk.lists[1].features = chunk.features + numEven;
+}
+
+/// Fills one of the two lists.
+template <typename T>
+void SphereSource<T>::makeList(Chunk &chunk, bool isOdd, int32_t *offsets,
+                               T *values) const {
+  TapList<T> &list = chunk.lists[isOdd];
+  list.offsets = offsets;
+  list.values = values;
+  const auto append = [&](int64_t tap) {
+    *offsets++ = chunk.offsets[tap];
+    for (int64_t i = 0; i < list.numBasis; ++i)
+      *values++ = chunk.values[tap * problem.numBasis + list.features[i]];
+  };
+  for (int64_t i = 0; i < chunk.numPieces; ++i) {
+    const Piece &piece = chunk.pieces[i];
+    for (int64_t u = 0; u < piece.length; ++u) {
+      if (piece.isMirrored && mirrorOf(u, piece.length, piece.isRing) != u)
+        continue;
+      append(piece.firstTap + u);
+      ++list.numSingles;
+    }
+  }
+  int64_t &numPairs = isOdd ? list.numDifferences : list.numSums;
+  for (int64_t i = 0; i < chunk.numPieces; ++i) {
+    const Piece &piece = chunk.pieces[i];
+    for (int64_t u = 0; piece.isMirrored && u < piece.length; ++u) {
+      const int64_t other = mirrorOf(u, piece.length, piece.isRing);
+      if (other <= u)
+        continue;
+      append(piece.firstTap + u);
+      *offsets++ = chunk.offsets[piece.firstTap + other];
+      ++numPairs;
+    }
+  }
 }
 
 /// `count` longitudes from `first` on, modulo nlon.
@@ -166,8 +246,9 @@ void SphereSource<T>::fill(int thread, int64_t row, int64_t batch,
       stage(chunk, batch, channel + i, firstColumn, columns);
       Features<T> to = z;
       to.data += i * channelStride;
-      kernels.expand(chunk.taps, chunk.staged, columns / kernels.lanes, to,
-                     accumulate);
+      for (const TapList<T> &list : chunk.lists)
+        kernels.expand(list, chunk.staged, columns / kernels.lanes, to,
+                       accumulate);
     }
     if (chunk.isLast)
       return;

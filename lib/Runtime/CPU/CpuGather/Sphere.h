@@ -17,11 +17,17 @@
 //
 // Tap u of the piece then reads column j at phase u % stride, u / stride + j.
 //
+// Where taps mirror each other (Mirror.h), a chunk has two lists: one of the
+// maps that are even, in which such a pair is one element, the sum of two
+// longitudes, and one of the maps that are odd, with their difference. On a
+// piece on which a map is not what it is on most, no taps are paired.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DISCO_LIB_RUNTIME_CPU_CPUGATHER_SPHERE_H
 #define DISCO_LIB_RUNTIME_CPU_CPUGATHER_SPHERE_H
 
+#include "Mirror.h"
 #include "Source.h"
 
 namespace disco::cpu_gather {
@@ -84,6 +90,8 @@ public:
 private:
   struct Piece {
     int32_t lat, lonStart, length;
+    int32_t firstTap; ///< of the chunk
+    bool isRing, isMirrored;
   };
   /// A chunk of a row, in a thread's buffers.
   struct Chunk {
@@ -92,14 +100,22 @@ private:
     int64_t nextArc = 0, nextTap = 0;
     bool isLast = true;
     int64_t numPieces = 0;
-    TapList<T> taps;
+    TapList<T> lists[2]; ///< of even and of odd maps
     Piece *pieces = nullptr;
+    uint8_t *parity = nullptr; ///< [piece][k]
+    /// As psi has them: [tap] and [tap][k].
     int32_t *offsets = nullptr;
-    T *values = nullptr, *staged = nullptr, *ring = nullptr;
+    T *values = nullptr;
+    /// Of the lists.
+    int32_t *features = nullptr, *listOffsets[2] = {};
+    T *listValues = nullptr;
+    T *staged = nullptr, *ring = nullptr;
   };
 
   void load(Chunk &chunk, int64_t arcRow, int64_t arc, int64_t tap) const;
   void loadValues(Chunk &chunk, int64_t first, int64_t count, int64_t at) const;
+  void chooseMirrored(Chunk &chunk) const;
+  void makeList(Chunk &chunk, bool isOdd, int32_t *offsets, T *values) const;
   void stage(Chunk &chunk, int64_t batch, int64_t channel, int64_t firstColumn,
              int64_t columns) const;
   void loadRing(const char *ring, int64_t first, int64_t count, T *to) const;

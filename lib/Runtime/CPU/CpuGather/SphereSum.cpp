@@ -26,11 +26,14 @@
 // that follow each other among those that read a ring, and whose arcs on it
 // overlap well, are a *group*: a list of the taps of all their arcs, with
 // values of zero where a row has no tap. (A value that is not finite may so
-// reach a point of another row of the group.) Groups depend on psi alone.
+// reach a point of another row of the group.) Taps that mirror each other for
+// all rows of a group (Mirror.h) are one element, the sum or the difference of
+// two longitudes. Groups and their elements depend on psi alone.
 //
-// The lists of a ring are made once for all channels of a task. Some rings are
-// a *round*, so that what is copied of a channel is one long run; what does not
-// fit the thread's room for lists is a further round.
+// The lists are made once for all channels of a task, as many as a thread has
+// room for: a *round*. Then a channel after the other runs through the round,
+// so that each of its K maps is read in one go, and the sums of few rows are in
+// use at a time. A mixed ring holds all channels, and is a round.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,16 +54,14 @@ constexpr int64_t ringBytes = DISCO_CPU_GATHER_RING_BYTES,
                   rowBytes = DISCO_CPU_GATHER_ROW_BYTES;
 /// Bytes of the sums of a thread, if all rows of a task were in use at once.
 constexpr int64_t sumsBytes = 16 << 20;
-/// Longitudes that a round copies of each map of a channel, about.
-constexpr int64_t roundColumns = 720;
 /// Channels of a task at most: they share the lists of taps.
 constexpr int64_t maxBlock = DISCO_CPU_GATHER_ROW_CHANNELS;
 /// Tasks for each thread, at least, where there are rows enough.
 constexpr int64_t tasksPerThread = 8;
 /// Channels and longitudes of x that are mixed together.
 constexpr int64_t mixChannels = 256, mixColumns = 96;
-/// Taps times K, and pieces of arcs, of a round.
-constexpr int64_t listSize = 32768, maxPieces = 96;
+/// Elements (taps or pairs of them, for each k) and pieces of a round.
+constexpr int64_t listSize = 32768, maxPieces = 1024;
 /// Rows of a task, at least: its first and last rings are also read by others.
 constexpr int64_t minRows = 8;
 
@@ -79,6 +80,8 @@ public:
 private:
   bool mixes() const { return call.op == DISCO_OP_CONV; }
   int64_t channelSize() const { return problem.numBasis * mapSize; }
+  /// Taps of a group: arcs that overlap.
+  int64_t maxLength() const { return 2 * call.psi.nlon_in; }
   int64_t ringPanels() const {
     return roundUp(call.psi.nlon_in, kernels.panel);
   }
@@ -88,28 +91,34 @@ private:
     int32_t row, arc;
   };
 
-  /// Consecutive taps of the rows of a group.
+  /// Consecutive elements of a group.
   struct Piece {
-    int32_t rows[maxGroup], numRows, first, count;
+    int32_t lat;
+    int32_t rows[maxGroup], slots[maxGroup], numRows;
+    int32_t firstOffset, firstElement;
+    int32_t singles, sums, differences;
+    int32_t lowest, highest; ///< columns of u that taps start from
+    uint8_t isFirst, isLast; ///< bit r: of row r
   };
 
   /// A thread's buffers.
   struct Scratch {
-    T *ring = nullptr;  ///< u [block or rings of a round][K][stride][phaseSize]
-    T *mixed = nullptr; ///< [block * K][nlonIn], stride > 1
-    T *x = nullptr;     ///< panels of x
-    T *row = nullptr;   ///< one ring of x
-    T *sums = nullptr;  ///< [slot][block][padded]
-    T *values = nullptr, *arcValues = nullptr;
+    T *ring = nullptr;   ///< u [block or 1][K][stride][phaseSize]
+    T *mixed = nullptr;  ///< [block * K][nlonIn], stride > 1
+    T *x = nullptr;      ///< panels of x
+    T *row = nullptr;    ///< one ring of x
+    T *sums = nullptr;   ///< [block][slot][padded]
+    T *values = nullptr; ///< of elements, [element][row]
     int32_t *offsets = nullptr;
+    T *groupValues = nullptr;      ///< [row][tap][K]
+    int32_t *tapOffsets = nullptr; ///< of a group
+    uint8_t *parity = nullptr;     ///< [K]
     Piece *pieces = nullptr;
     int32_t *slots = nullptr;     ///< of rows; -1: none
     int32_t *freeSlots = nullptr; ///< a stack
     int32_t *left = nullptr;      ///< arcs of a row that are to be added
     // Of the present round:
-    int64_t numPieces = 0, used = 0;
-    int64_t firstLat = 0, endLat = 0;
-    int64_t lowest = 0, highest = 0; ///< columns of u that taps start from
+    int64_t numPieces = 0, used = 0, usedOffsets = 0;
     int64_t numFree = 0;
   };
 
@@ -131,21 +140,24 @@ private:
                   int64_t &length) const;
   void addGroup(const Task &task, int64_t lat, const Reader *group,
                 int64_t size, int64_t start, int64_t length);
-  void addRound(const Task &task, int64_t nextLat);
-  void addPieces(const Task &task, int64_t channel, const T *ring,
-                 Ahead &ahead);
-  void finishRows(const Task &task, int64_t firstLat, int64_t endLat);
-  T *sumsOf(const Task &task, int64_t row);
-  int64_t shiftOf(const Arc &from, const Arc &to) const;
-  void writeOffsets(Scratch &s, int64_t start, int64_t count) const;
+  Piece &startPiece(const Task &task, const Piece &like);
+  void append(const Task &task, Piece *&piece, int64_t length, int64_t u,
+              int64_t other, int64_t k, const int32_t *rowsOfGroup);
+  void writeOffsets(Scratch &s, int64_t start, int64_t length,
+                    Piece &piece) const;
   void loadValues(const Arc &arc, int64_t first, int64_t count, T *to) const;
+  int64_t shiftOf(const Arc &from, const Arc &to) const;
+  void addRound(const Task &task);
+  void addPiece(const Task &task, const Piece &piece, int64_t channel,
+                const T *ring, Ahead &ahead);
   void mixRing(const Task &task, int64_t lat);
   const char *mapOf(const Task &task, int64_t channel, int64_t k,
                     int64_t lat) const;
-  void copyRings(const Task &task, int64_t channel);
-  Ahead ringsAhead(const Task &task, int64_t lat, int64_t channel) const;
-  void extend(const Scratch &s, T *map) const;
-  void storeRow(const Task &task, int64_t row, const T *sums);
+  void copyRing(const Task &task, int64_t channel, int64_t lat) const;
+  Ahead ringAhead(const Task &task, int64_t lat, int64_t channel,
+                  int64_t steps) const;
+  void extend(T *maps, int64_t lowest, int64_t highest) const;
+  void storeRow(const Task &task, int64_t row, int64_t channel, const T *sums);
 
   const Problem &problem;
   const disco_kernel_call &call;
@@ -154,7 +166,6 @@ private:
   const int64_t lattice, padded, phaseSize, mapSize;
   int64_t block = 1, blocks = 1; ///< channels of a task; tasks of a group
   int64_t rowChunk = 1, chunks = 1;
-  int64_t roundRings = 1;
   T *weight = nullptr;
   Scratch *scratches = nullptr;
   int64_t *cost = nullptr;
@@ -188,12 +199,10 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
   scratches = arena.take<Scratch>(problem.numThreads);
   if (mixes())
     weight = arena.take<T>(problem.outChannels * problem.groupIn * numBasis);
-  if (!mixes())
-    roundRings = greater(roundColumns / psi.nlon_in, 1);
   const int64_t list = greater(listSize, numBasis);
   for (int i = 0; i < problem.numThreads; ++i) {
     Scratch s;
-    s.ring = arena.take<T>((mixes() ? block : roundRings) * channelSize());
+    s.ring = arena.take<T>((mixes() ? block : 1) * channelSize());
     if (mixes() && problem.stride > 1)
       s.mixed = arena.take<T>(block * numBasis * ringPanels());
     if (mixes())
@@ -202,8 +211,10 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
     s.row = arena.take<T>(greater(ringPanels(), mixColumns));
     s.sums = arena.take<T>(rowChunk * block * padded);
     s.values = arena.take<T>(maxGroup * list);
-    s.arcValues = arena.take<T>(maxGroup * list);
-    s.offsets = arena.take<int32_t>(list);
+    s.offsets = arena.take<int32_t>(2 * list);
+    s.groupValues = arena.take<T>(maxGroup * maxLength() * numBasis);
+    s.tapOffsets = arena.take<int32_t>(maxLength());
+    s.parity = arena.take<uint8_t>(numBasis);
     s.pieces = arena.take<Piece>(maxPieces);
     s.slots = arena.take<int32_t>(rowChunk);
     s.freeSlots = arena.take<int32_t>(rowChunk);
@@ -238,7 +249,7 @@ template <typename T> void SphereSum<T>::run() {
       [&](int64_t task, int thread) { computeTask(task, scratches[thread]); });
 }
 
-/// Sorts the arcs by ring.
+/// Sorts the arcs by ring, phase and row.
 template <typename T> void SphereSum<T>::indexReaders() {
   const int64_t numRings = call.psi.nlat_in;
   std::fill_n(firstReader, numRings + 1, int64_t(0));
@@ -246,10 +257,14 @@ template <typename T> void SphereSum<T>::indexReaders() {
     ++firstReader[tables.arc(a).lat + 1];
   for (int64_t lat = 0; lat < numRings; ++lat)
     firstReader[lat + 1] += firstReader[lat];
-  for (int64_t row = 0; row < tables.numRows; ++row)
+  // Rows of a phase follow each other: their arcs have the same middle.
+  for (int64_t i = 0; i < tables.numRows; ++i) {
+    const int64_t row =
+        i % call.psi.nlat_out * problem.phases + i / call.psi.nlat_out;
     for (int64_t a = tables.firstArc(row); a < tables.firstArc(row + 1); ++a)
       readers[firstReader[tables.arc(a).lat]++] = {static_cast<int32_t>(row),
                                                    static_cast<int32_t>(a)};
+  }
   // Each is now where the next should be.
   for (int64_t lat = numRings; lat > 0; --lat)
     firstReader[lat] = firstReader[lat - 1];
@@ -280,35 +295,19 @@ void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
       endRing = greater(endRing, tables.arc(end - 1).lat + 1);
     }
   }
-  scratch.numPieces = scratch.used = 0;
-  scratch.firstLat = firstRing;
-  int64_t unfinished = firstRing;
+  scratch.numPieces = scratch.used = scratch.usedOffsets = 0;
   for (int64_t lat = firstRing; lat < endRing; ++lat) {
-    if (mixes() || lat - scratch.firstLat >= roundRings) {
-      addRound(task, lat);
-      finishRows(task, unfinished, lat);
-      unfinished = lat;
-    }
+    if (mixes())
+      addRound(task);
     addRing(task, lat);
   }
-  addRound(task, endRing);
-  finishRows(task, unfinished, endRing);
+  addRound(task);
   for (int64_t row = task.firstRow; row < task.firstRow + task.numRows; ++row)
-    if (tables.firstArc(row) == tables.firstArc(row + 1))
-      storeRow(task, row, sumsOf(task, row));
-}
-
-/// The sums of a row, from zero on when it is asked for first. Rows come and go
-/// with the rings, so that few slots, which stay in the cache, serve them all.
-template <typename T> T *SphereSum<T>::sumsOf(const Task &task, int64_t row) {
-  Scratch &s = *task.scratch;
-  int32_t &slot = s.slots[row - task.firstRow];
-  const int64_t size = block * padded;
-  if (slot < 0) {
-    slot = s.freeSlots[--s.numFree];
-    std::fill_n(s.sums + slot * size, size, T(0));
-  }
-  return s.sums + slot * size;
+    if (tables.firstArc(row) == tables.firstArc(row + 1)) {
+      std::fill_n(scratch.sums, padded, T(0));
+      for (int64_t i = 0; i < task.count; ++i)
+        storeRow(task, row, i, scratch.sums);
+    }
 }
 
 /// Where an arc starts, seen from the start of another; the nearer way round.
@@ -325,7 +324,7 @@ template <typename T>
 int64_t SphereSum<T>::groupAt(const Reader *begin, const Reader *end,
                               int64_t &start, int64_t &length) const {
   // The cost of a tap by the number of rows.
-  static constexpr int64_t tapCost[maxGroup] = {8, 10, 15};
+  static constexpr int64_t tapCost[maxGroup] = {8, 9, 11};
   const Arc first = tables.arc(begin->arc);
   start = 0;
   length = first.length;
@@ -335,7 +334,8 @@ int64_t SphereSum<T>::groupAt(const Reader *begin, const Reader *end,
     // A row with several arcs on the ring adds them one by one.
     const bool isOnly =
         begin + i + 1 >= end || begin[i + 1].row != begin[i].row;
-    if (!isOnly || begin[i].row == begin[i - 1].row)
+    if (!isOnly || begin[i].row == begin[i - 1].row ||
+        begin[i].row % problem.phases != begin->row % problem.phases)
       break;
     const Arc arc = tables.arc(begin[i].arc);
     const int64_t shift = shiftOf(first, arc);
@@ -373,63 +373,117 @@ void SphereSum<T>::addRing(const Task &task, int64_t lat) {
   }
 }
 
-/// Appends the group's taps to the lists; rounds that are full are added.
+/// Begins a piece that is like another, and a round if this one is full. Rows
+/// that have no sums yet get a slot: few are in use at a time.
+template <typename T>
+typename SphereSum<T>::Piece &SphereSum<T>::startPiece(const Task &task,
+                                                       const Piece &like) {
+  Scratch &s = *task.scratch;
+  Piece piece = like; // addRound does not move pieces, but they are used again
+  if (s.numPieces == maxPieces || s.used == greater(listSize, problem.numBasis))
+    addRound(task);
+  piece.firstOffset = static_cast<int32_t>(s.usedOffsets);
+  piece.firstElement = static_cast<int32_t>(s.used);
+  piece.singles = piece.sums = piece.differences = 0;
+  piece.isFirst = piece.isLast = 0;
+  for (int32_t r = 0; r < piece.numRows; ++r) {
+    int32_t &slot = s.slots[piece.rows[r] - task.firstRow];
+    if (slot < 0) {
+      slot = s.freeSlots[--s.numFree];
+      piece.isFirst = static_cast<uint8_t>(piece.isFirst | 1 << r);
+    }
+    piece.slots[r] = slot;
+  }
+  return s.pieces[s.numPieces++] = piece;
+}
+
+/// Appends an element: tap u, or that and another, of map k.
+template <typename T>
+void SphereSum<T>::append(const Task &task, Piece *&piece, int64_t length,
+                          int64_t u, int64_t other, int64_t k,
+                          const int32_t *rowsOfGroup) {
+  Scratch &s = *task.scratch;
+  if (s.used == greater(listSize, problem.numBasis))
+    piece = &startPiece(task, *piece);
+  const int64_t numBasis = problem.numBasis, map = k * mapSize;
+  T *to = s.values + maxGroup * piece->firstElement +
+          (s.used - piece->firstElement) * piece->numRows;
+  for (int32_t r = 0; r < piece->numRows; ++r)
+    to[r] = s.groupValues[(rowsOfGroup[r] * length + u) * numBasis + k];
+  s.offsets[s.usedOffsets++] = static_cast<int32_t>(s.tapOffsets[u] + map);
+  if (other != u)
+    s.offsets[s.usedOffsets++] =
+        static_cast<int32_t>(s.tapOffsets[other] + map);
+  ++s.used;
+}
+
+/// Appends a group to the lists: singles, sums, differences.
 template <typename T>
 void SphereSum<T>::addGroup(const Task &task, int64_t lat, const Reader *group,
                             int64_t size, int64_t start, int64_t length) {
   Scratch &s = *task.scratch;
   const int64_t numBasis = problem.numBasis;
-  const int64_t capacity = greater(listSize / numBasis, 1);
   const Arc first = tables.arc(group->arc);
-  for (int64_t from = 0; from < length;) {
-    if (s.used == capacity || s.numPieces == maxPieces)
-      addRound(task, lat);
-    if (s.numPieces == 0)
-      s.firstLat = lat;
-    s.endLat = lat + 1;
-    const int64_t count = lesser(length - from, capacity - s.used);
-    Piece &piece = s.pieces[s.numPieces++];
-    piece.numRows = 0;
-    piece.first = static_cast<int32_t>(s.used * numBasis);
-    piece.count = static_cast<int32_t>(count * numBasis);
-    for (int64_t i = 0; i < size; ++i) {
-      if (!task.has(group[i].row))
-        continue;
-      const Arc arc = tables.arc(group[i].arc);
-      loadValues(arc, start + from - shiftOf(first, arc), count,
-                 s.arcValues + piece.numRows * piece.count);
-      piece.rows[piece.numRows++] = group[i].row;
+  const bool isRing = length == call.psi.nlon_in;
+  std::fill_n(s.parity, numBasis, uint8_t(even | odd));
+  Piece like{};
+  like.lat = static_cast<int32_t>(lat);
+  int32_t rowsOfGroup[maxGroup];
+  for (int64_t i = 0; i < size; ++i) {
+    const Arc arc = tables.arc(group[i].arc);
+    T *values = s.groupValues + i * length * numBasis;
+    loadValues(arc, start - shiftOf(first, arc), length, values);
+    // Whether or not the row is the task's: who adds it changes no bit.
+    narrowParity(values, length, numBasis, isRing, s.parity);
+    if (!task.has(group[i].row))
+      continue;
+    rowsOfGroup[like.numRows] = static_cast<int32_t>(i);
+    like.rows[like.numRows++] = group[i].row;
+  }
+  writeOffsets(s, first.lonStart + start, length, like);
+  Piece *piece = &startPiece(task, like);
+  for (int64_t u = 0; u < length; ++u) {
+    const bool isMiddle = mirrorOf(u, length, isRing) == u;
+    for (int64_t k = 0; k < numBasis; ++k)
+      if (s.parity[k] == neither || isMiddle) {
+        append(task, piece, length, u, u, k, rowsOfGroup);
+        ++piece->singles;
+      }
+  }
+  for (const bool isOdd : {false, true})
+    for (int64_t u = 0; u < length; ++u) {
+      const int64_t other = mirrorOf(u, length, isRing);
+      for (int64_t k = 0; other > u && k < numBasis; ++k)
+        if (s.parity[k] != neither && isOdd == !(s.parity[k] & even)) {
+          append(task, piece, length, u, other, k, rowsOfGroup);
+          ++(isOdd ? piece->differences : piece->sums);
+        }
     }
-    T *to = s.values + maxGroup * piece.first;
-    for (int64_t t = 0; t < piece.count; ++t)
-      for (int64_t i = 0; i < piece.numRows; ++i)
-        *to++ = s.arcValues[i * piece.count + t];
-    writeOffsets(s, first.lonStart + start + from, count);
-    s.used += count;
-    from += count;
+  for (int32_t r = 0; r < piece->numRows; ++r) {
+    const int64_t row = piece->rows[r] - task.firstRow;
+    if (--s.left[row] > 0)
+      continue;
+    piece->isLast = static_cast<uint8_t>(piece->isLast | 1 << r);
+    s.freeSlots[s.numFree++] = s.slots[row];
   }
 }
 
-/// Appends where the taps of longitudes [start, start + count) find their
-/// columns, for each k.
+/// Writes where the taps of longitudes [start, start + length) find their
+/// columns of map 0.
 template <typename T>
-void SphereSum<T>::writeOffsets(Scratch &s, int64_t start,
-                                int64_t count) const {
-  const int64_t stride = problem.stride, numBasis = problem.numBasis;
-  const int64_t lon =
-      (start % call.psi.nlon_in + call.psi.nlon_in) % call.psi.nlon_in;
-  int32_t *offsets = s.offsets + s.used * numBasis;
-  const int64_t slot = mixes() ? 0 : s.endLat - 1 - s.firstLat;
+void SphereSum<T>::writeOffsets(Scratch &s, int64_t start, int64_t length,
+                                Piece &piece) const {
+  const int64_t stride = problem.stride, nlon = call.psi.nlon_in;
+  const int64_t lon = (start % nlon + nlon) % nlon;
   int64_t phase = lon % stride, at = lon / stride;
-  for (int64_t u = 0; u < count; ++u) {
+  for (int64_t u = 0; u < length; ++u) {
     // Near the start of the ring at either end of it.
-    const int64_t from = at >= lattice - lattice / 2 ? at - lattice : at;
-    s.lowest = lesser(s.lowest, from);
-    s.highest = greater(s.highest, from);
-    const int64_t base =
-        slot * channelSize() + phase * phaseSize + lattice / 2 + from;
-    for (int64_t k = 0; k < numBasis; ++k)
-      *offsets++ = static_cast<int32_t>(base + k * mapSize);
+    const auto from =
+        static_cast<int32_t>(at >= lattice - lattice / 2 ? at - lattice : at);
+    piece.lowest = from < piece.lowest ? from : piece.lowest;
+    piece.highest = from > piece.highest ? from : piece.highest;
+    s.tapOffsets[u] =
+        static_cast<int32_t>(phase * phaseSize + lattice / 2 + from);
     if (++phase == stride) {
       phase = 0;
       if (++at == lattice)
@@ -455,73 +509,68 @@ void SphereSum<T>::loadValues(const Arc &arc, int64_t first, int64_t count,
 }
 
 /// Adds the lists to the sums of all channels, and empties them.
-template <typename T>
-void SphereSum<T>::addRound(const Task &task, int64_t nextLat) {
+template <typename T> void SphereSum<T>::addRound(const Task &task) {
   Scratch &s = *task.scratch;
-  const int64_t rings = mixes() ? 1 : s.endLat - s.firstLat;
+  const Piece *end = s.pieces + s.numPieces;
   for (int64_t i = 0; s.numPieces > 0 && i < task.count; ++i) {
-    T *ring = s.ring;
-    Ahead ahead; // what is copied next
-    if (mixes()) {
-      ring += i * channelSize();
-    } else {
-      copyRings(task, i);
-      ahead = i + 1 < task.count ? ringsAhead(task, s.firstLat, i + 1)
-                                 : ringsAhead(task, nextLat, 0);
+    T *ring = mixes() ? s.ring + i * channelSize() : s.ring;
+    for (const Piece *piece = s.pieces; piece < end;) {
+      // The pieces of a ring.
+      const Piece *next = piece;
+      int64_t lowest = 0, highest = 0, steps = 0;
+      for (; next < end && next->lat == piece->lat; ++next) {
+        lowest = lesser(lowest, next->lowest);
+        highest = greater(highest, next->highest);
+        steps += divideUp(padded / kernels.lanes,
+                          kernels.addVectors[next->numRows - 1]);
+      }
+      Ahead ahead; // what is copied next
+      if (!mixes()) {
+        copyRing(task, i, piece->lat);
+        if (next < end)
+          ahead = ringAhead(task, next->lat, i, steps);
+        else if (i + 1 < task.count)
+          ahead = ringAhead(task, s.pieces->lat, i + 1, steps);
+      }
+      extend(ring, lowest, highest);
+      for (; piece < next; ++piece)
+        addPiece(task, *piece, i, ring, ahead);
     }
-    for (int64_t map = 0; map < rings * problem.numBasis; ++map)
-      extend(s, ring + map * mapSize);
-    addPieces(task, i, ring, ahead);
   }
-  s.numPieces = s.used = 0;
-  s.lowest = s.highest = 0;
-  s.firstLat = nextLat;
+  s.numPieces = s.used = s.usedOffsets = 0;
 }
 
 template <typename T>
-void SphereSum<T>::addPieces(const Task &task, int64_t channel, const T *ring,
-                             Ahead &ahead) {
+void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
+                            int64_t channel, const T *ring, Ahead &ahead) {
   Scratch &s = *task.scratch;
-  for (int64_t i = 0; i < s.numPieces; ++i) {
-    const Piece &piece = s.pieces[i];
-    T *rows[maxGroup] = {};
-    for (int64_t r = 0; r < piece.numRows; ++r)
-      rows[r] = sumsOf(task, piece.rows[r]) + channel * padded;
-    kernels.add({piece.count, piece.numRows, s.offsets + piece.first,
-                 s.values + maxGroup * piece.first},
-                ring, padded / kernels.lanes, rows, ahead);
+  T *rows[maxGroup] = {};
+  for (int32_t r = 0; r < piece.numRows; ++r) {
+    rows[r] = s.sums + (channel * rowChunk + piece.slots[r]) * padded;
+    if (piece.isFirst >> r & 1)
+      std::fill_n(rows[r], padded, T(0));
   }
+  TapList<T> list{piece.singles, piece.numRows, s.offsets + piece.firstOffset,
+                  s.values + maxGroup * piece.firstElement};
+  list.numSums = piece.sums;
+  list.numDifferences = piece.differences;
+  kernels.add(list, ring, padded / kernels.lanes, rows, ahead);
+  for (int32_t r = 0; r < piece.numRows; ++r)
+    if (piece.isLast >> r & 1)
+      storeRow(task, piece.rows[r], channel, rows[r]);
 }
 
-/// Stores the rows that have no arc beyond these rings.
+/// The lattice of each map repeats on both sides of what was loaded, as far as
+/// it is read.
 template <typename T>
-void SphereSum<T>::finishRows(const Task &task, int64_t firstLat,
-                              int64_t endLat) {
-  Scratch &s = *task.scratch;
-  if (firstLat >= endLat)
-    return;
-  const Reader *end = readers + firstReader[endLat];
-  for (const Reader *reader = readers + firstReader[firstLat]; reader < end;
-       ++reader) {
-    if (!task.has(reader->row))
-      continue;
-    const int64_t row = reader->row - task.firstRow;
-    if (--s.left[row] > 0)
-      continue;
-    storeRow(task, reader->row, sumsOf(task, reader->row));
-    s.freeSlots[s.numFree++] = s.slots[row];
-  }
-}
-
-/// The lattice repeats on both sides of what was loaded, as far as it is read.
-template <typename T>
-void SphereSum<T>::extend(const Scratch &s, T *map) const {
-  for (int64_t phase = 0; phase < problem.stride; ++phase) {
-    T *first = map + phase * phaseSize + lattice / 2;
-    std::copy_n(first + lattice + s.lowest, -s.lowest, first + s.lowest);
-    const int64_t end = lesser(s.highest + padded, phaseSize - lattice / 2);
-    for (int64_t i = lattice; i < end; i += lattice)
-      std::copy_n(first, lesser(lattice, end - i), first + i);
+void SphereSum<T>::extend(T *maps, int64_t lowest, int64_t highest) const {
+  const int64_t end = lesser(highest + padded, phaseSize - lattice / 2);
+  for (int64_t i = 0; i < problem.numBasis * problem.stride; ++i) {
+    T *first = maps + i * phaseSize + lattice / 2;
+    for (int64_t j = lowest; j < 0; ++j)
+      first[j] = first[j + lattice];
+    for (int64_t j = lattice; j < end; ++j)
+      first[j] = first[j - lattice];
   }
 }
 
@@ -535,43 +584,35 @@ const char *SphereSum<T>::mapOf(const Task &task, int64_t channel, int64_t k,
                  problem.elementSize);
 }
 
-/// What copyRings is to copy in a round from `lat` on, spread over the blocks
-/// of columns of this one.
+/// What copyRing is to copy next, asked for in some steps.
 template <typename T>
-Ahead SphereSum<T>::ringsAhead(const Task &task, int64_t lat,
-                               int64_t channel) const {
-  const Scratch &s = *task.scratch;
-  const int64_t rings = lesser(roundRings, call.psi.nlat_in - lat);
+Ahead SphereSum<T>::ringAhead(const Task &task, int64_t lat, int64_t channel,
+                              int64_t steps) const {
   Ahead ahead;
   ahead.run = mapOf(task, channel, 0, lat);
-  ahead.runs = rings > 0 ? problem.numBasis : 0;
+  ahead.runs = problem.numBasis;
   ahead.runStride = problem.numIn * problem.elementSize;
-  ahead.runBytes = rings * call.psi.nlon_in * problem.elementSize;
+  ahead.runBytes = call.psi.nlon_in * problem.elementSize;
   const int64_t lines = ahead.runs * divideUp(ahead.runBytes, lineBytes);
-  int64_t steps = 0;
-  for (int64_t i = 0; i < s.numPieces; ++i)
-    steps += divideUp(padded / kernels.lanes,
-                      kernels.addVectors[s.pieces[i].numRows - 1]);
-  ahead.linesPerStep = lesser(divideUp(lines, steps), 8);
+  ahead.linesPerStep = divideUp(lines, greater(steps, 1));
   return ahead;
 }
 
 template <typename T>
-void SphereSum<T>::copyRings(const Task &task, int64_t channel) {
+void SphereSum<T>::copyRing(const Task &task, int64_t channel,
+                            int64_t lat) const {
   Scratch &s = *task.scratch;
   const int64_t nlon = call.psi.nlon_in;
-  for (int64_t k = 0; k < problem.numBasis; ++k)
-    for (int64_t lat = s.firstLat; lat < s.endLat; ++lat) {
-      const char *ring = mapOf(task, channel, k, lat);
-      T *to = s.ring + (lat - s.firstLat) * channelSize() + k * mapSize +
-              lattice / 2;
-      if (problem.stride == 1) {
-        kernels.load[call.dtype](ring, to, nlon);
-      } else {
-        kernels.load[call.dtype](ring, s.row, nlon);
-        kernels.deinterleave(s.row, to, nlon, problem.stride, phaseSize);
-      }
+  for (int64_t k = 0; k < problem.numBasis; ++k) {
+    const char *ring = mapOf(task, channel, k, lat);
+    T *to = s.ring + k * mapSize + lattice / 2;
+    if (problem.stride == 1) {
+      kernels.load[call.dtype](ring, to, nlon);
+    } else {
+      kernels.load[call.dtype](ring, s.row, nlon);
+      kernels.deinterleave(s.row, to, nlon, problem.stride, phaseSize);
     }
+  }
 }
 
 template <typename T>
@@ -626,23 +667,22 @@ void SphereSum<T>::mixRing(const Task &task, int64_t lat) {
 }
 
 template <typename T>
-void SphereSum<T>::storeRow(const Task &task, int64_t row, const T *sums) {
+void SphereSum<T>::storeRow(const Task &task, int64_t row, int64_t channel,
+                            const T *sums) {
+  const int64_t o = task.group * problem.groupOut + task.firstChannel + channel;
+  const int64_t element =
+      (task.batch * problem.outChannels + o) * problem.numOut +
+      row / problem.phases * call.psi.nlon_out + row % problem.phases;
   StoreRow<T> out;
   out.count = lattice;
   out.outStride = problem.phases;
   out.activation = call.activation;
-  for (int64_t i = 0; i < task.count; ++i) {
-    const int64_t o = task.group * problem.groupOut + task.firstChannel + i;
-    const int64_t element =
-        (task.batch * problem.outChannels + o) * problem.numOut +
-        row / problem.phases * call.psi.nlon_out + row % problem.phases;
-    out.sums = sums + i * padded;
-    out.out = const_cast<char *>(advance(call.y, element, problem.elementSize));
-    if (call.has_residual)
-      out.residual = advance(call.residual, element, problem.elementSize);
-    out.bias = biasOf<T>(call, o);
-    kernels.store[call.dtype](out);
-  }
+  out.sums = sums;
+  out.out = const_cast<char *>(advance(call.y, element, problem.elementSize));
+  if (call.has_residual)
+    out.residual = advance(call.residual, element, problem.elementSize);
+  out.bias = biasOf<T>(call, o);
+  kernels.store[call.dtype](out);
 }
 
 } // namespace
