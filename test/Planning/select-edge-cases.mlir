@@ -244,7 +244,7 @@ func.func @upsampling(%x: tensor<1x16x16x32xbf16>, %w: tensor<16x16x9xbf16>) -> 
 }
 
 // Its weight gradient: another family than the forward op, which cannot do it.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=tail_weight_gradient |
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=tail_weight_gradient |
 // CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=tail_weight_gradient | Reason="expected the op to be one of contract, conv, but got conv_weight_grad", Rule=1, Suggestion="use csr_gather or toeplitz_wgmma"{{$}}
 func.func @tail_weight_gradient(%x: tensor<3x5x32x64xbf16>, %gy: tensor<3x7x32x64xbf16>) -> tensor<7x5x9xbf16> {
   %psi = disco.filter #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 32x64>, out = #disco.grid<legendre_gauss, 32x64>> -> !disco.psi<sphere, 9, 32x64 -> 32x64>
