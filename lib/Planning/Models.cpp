@@ -289,7 +289,10 @@ double planning::gatherSmemBytes(const Problem &p, const GatherShape &shape) {
   const double window =
       shape.wholeRing
           ? real(p.in_shape[1])
-          : std::min(real(p.in_shape[1]), real(p.filter.longest_arc)) +
+          : std::min(real(p.in_shape[1]),
+                     shape.pieceTaps > 0
+                         ? std::min(shape.pieceTaps, real(p.filter.longest_arc))
+                         : real(p.filter.longest_arc)) +
                 real(p.filter.stride) * (tile - 1);
   return window * elementBytes(p) * shape.bcTile * (shape.pipelined ? 2 : 1);
 }
@@ -315,7 +318,7 @@ Stage planning::gatherStage(const Problem &p, const Target &target,
   const double planes = s.sumOverK ? K : 1;
 
   // One tap of one warp: all features of all channels of the block.
-  const double reads = s.lonPerThread * s.bcTile * planes * groups;
+  const double reads = s.lonPerThread * s.bcTile * planes * groups / s.reuse;
   const double conflict =
       sphere ? std::max(1.0, ceilDiv(lanes * real(f.stride) * e, vector))
              : lanes;

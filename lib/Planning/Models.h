@@ -104,6 +104,11 @@ struct GatherShape {
   double tapOverhead = 8;
   /// Staging of the next ring overlaps the arithmetic of this one.
   bool pipelined = false;
+  /// Multiply-adds of one field for which a thread loads one word: neighbouring
+  /// longitudes and rows share words.
+  double reuse = 1;
+  /// Arcs are staged in pieces of so many taps; 0: whole.
+  double pieceTaps = 0;
   /// Rows longer than this are split; 0: never.
   double splitTaps = 0;
   /// contract_sum: every feature reads a field of its own.

@@ -1,4 +1,4 @@
-// RUN: disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-order=filter_first force-fields=threads=128 overrides=dram_gbps=3000,launch_us=4" --disco-explain="include-planned output=%t.md" -o /dev/null
+// RUN: disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-order=filter_first force-fields=fields=4 overrides=dram_gbps=3000,launch_us=4" --disco-explain="include-planned output=%t.md" -o /dev/null
 // RUN: FileCheck %s --input-file=%t.md
 // RUN: disco-opt %s --disco-select-kernel="force-family=cpu_gather force-order=filter_first" --disco-explain=output=%t.cpu.md -o /dev/null
 // RUN: FileCheck %s --check-prefix=CPU --input-file=%t.cpu.md

@@ -111,12 +111,12 @@ func.func @kpad24_weight_gradient_f16(%x: tensor<1x16x32x64xf16>, %gy: tensor<1x
 }
 
 // Isotropic hats: features differ in their support.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=hats | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=hats | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=hats | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=hats | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
+// CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=hats | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=hats | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=hats | Reason="expected all features to share their support (7184 entries), but got 4596 entries", Rule=13, Suggestion="use csr_gather, or a basis on the full disk"{{$}}
-// CHECK: remark: [Missed] toeplitz_wgmma filter_first runtime | Category:disco-select-kernel | Function=hats | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] toeplitz_wgmma weight_first runtime | Category:disco-select-kernel | Function=hats | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 func.func @hats(%x: tensor<1x16x32x64xbf16>, %w: tensor<16x16x2xbf16>) -> tensor<1x16x32x64xbf16> {
   %psi = disco.filter #disco.sphere_filter<piecewise_linear, [3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 32x64>, out = #disco.grid<legendre_gauss, 32x64>> -> !disco.psi<sphere, 2, 32x64 -> 32x64>
@@ -167,11 +167,11 @@ func.func @empty_rows(%x: tensor<1x16x33x64xbf16>, %w: tensor<16x16x9xbf16>) -> 
 }
 
 // K = 1.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] kpacked_wgmma | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=codegen, Remark="chose kpacked_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=one_feature | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=one_feature | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
+// CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
-// CHECK: remark: [Missed] kpacked_wgmma filter_first codegen | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="kpacked_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] kpacked_wgmma weight_first | Category:disco-select-kernel | Function=one_feature | Reason="expected the order to be filter_first, since features are columns of the tensor tile, but got weight_first", Rule=16, Suggestion="use csr_gather for weight_first"{{$}}
 // CHECK: remark: [Missed] toeplitz_wgmma filter_first runtime | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] toeplitz_wgmma weight_first runtime | Category:disco-select-kernel | Function=one_feature | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -198,12 +198,13 @@ func.func @tail(%x: tensor<3x5x32x64xbf16>, %w: tensor<7x5x9xbf16>) -> tensor<3x
 
 // 2^28 points: a plane of eight channels side by side has 2^31 elements, too many
 // for the 32-bit indices of toeplitz_wgmma. Nothing else is in its way: the filter
-// is a constant with one shared arc a ring. csr_gather would stage the whole ring
-// of a pole, which no shared memory holds; kpacked_wgmma loads element by element.
-// CHECK: remark: [Passed] kpacked_wgmma | Category:disco-select-kernel | Function=beyond_int32_plane | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider={{runtime|codegen}}, Remark="chose kpacked_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// is a constant with one shared arc a ring. csr_gather cuts the whole ring of a
+// pole to pieces; kpacked_wgmma loads element by element.
+// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=beyond_int32_plane | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=weight_first, PredictedMicroseconds={{[0-9.]+}}, Provider={{runtime|codegen}}, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
-// CHECK: remark: [Missed] csr_gather | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected the shared memory of a CTA to be at most 232448 bytes, but got 528352", Rule=12, Suggestion="use a smaller bc_tile or fewer threads"{{$}}
+// CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=beyond_int32_plane | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
+// CHECK: remark: [Missed] kpacked_wgmma filter_first codegen | Category:disco-select-kernel | Function=beyond_int32_plane | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="kpacked_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] kpacked_wgmma weight_first | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected the order to be filter_first, since features are columns of the tensor tile, but got weight_first", Rule=16, Suggestion="use csr_gather for weight_first"{{$}}
 // CHECK: remark: [Missed] toeplitz_wgmma | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected a plane of 8 channel(s) to have fewer than 2147483648 elements for 32-bit indices, but got 2147483648", Rule=14, Suggestion="use csr_gather or kpacked_wgmma, whose planes hold one channel"{{$}}
 func.func @beyond_int32_plane(%x: tensor<1x8x16384x16384xbf16>, %w: tensor<8x8x1xbf16>) -> tensor<1x8x16384x16384xbf16> {
@@ -243,7 +244,7 @@ func.func @upsampling(%x: tensor<1x16x16x32xbf16>, %w: tensor<16x16x9xbf16>) -> 
 }
 
 // Its weight gradient: another family than the forward op, which cannot do it.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=tail_weight_gradient |
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=tail_weight_gradient |
 // CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=tail_weight_gradient | Reason="expected the op to be one of contract, conv, but got conv_weight_grad", Rule=1, Suggestion="use csr_gather or toeplitz_wgmma"{{$}}
 func.func @tail_weight_gradient(%x: tensor<3x5x32x64xbf16>, %gy: tensor<3x7x32x64xbf16>) -> tensor<7x5x9xbf16> {
   %psi = disco.filter #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 32x64>, out = #disco.grid<legendre_gauss, 32x64>> -> !disco.psi<sphere, 9, 32x64 -> 32x64>

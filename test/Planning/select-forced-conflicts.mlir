@@ -1,5 +1,5 @@
-// RUN: disco-opt %s --split-input-file --verify-diagnostics --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-order=filter_first force-fields=threads=128"
-// RUN: not disco-opt %s --split-input-file --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-order=filter_first force-fields=threads=128" 2>/dev/null | FileCheck %s
+// RUN: disco-opt %s --split-input-file --verify-diagnostics --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-order=filter_first force-fields=fields=1"
+// RUN: not disco-opt %s --split-input-file --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-order=filter_first force-fields=fields=1" 2>/dev/null | FileCheck %s
 
 // What is forced is honoured or refused where an op has a plan, too.
 
@@ -32,8 +32,8 @@ func.func @order(%x: !x, %w: tensor<4x4x9xbf16>) -> !x {
 !x = tensor<1x4x16x32xbf16>
 func.func @field(%x: !x, %w: tensor<4x4x9xbf16>) -> !x {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{'disco.conv' op expected the plan to have the field threads = 128 that is forced, but got 64}}
-  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {threads = 64}> : (!x, !psi, tensor<4x4x9xbf16>) -> !x
+  // expected-error @below {{'disco.conv' op expected the plan to have the field fields = 1 that is forced, but got 4}}
+  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {fields = 4}> : (!x, !psi, tensor<4x4x9xbf16>) -> !x
   return %y : !x
 }
 
@@ -45,8 +45,8 @@ func.func @field(%x: !x, %w: tensor<4x4x9xbf16>) -> !x {
 !x = tensor<1x4x16x32xbf16>
 func.func @made_before(%x: !x, %w: tensor<4x4x9xbf16>) -> !x {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{'disco.conv' op expected the plan to have the field threads = 128 that is forced, but got 256}}
-  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {bc_tile = 4, k_tile = 9, threads = 256, split_taps = 0, block_rows = 0, atomics = 0}, target = "h200", problem = 0x1> : (!x, !psi, tensor<4x4x9xbf16>) -> !x
+  // expected-error @below {{'disco.conv' op expected the plan to have the field fields = 1 that is forced, but got 8}}
+  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {fields = 8, features = 9, block_mib = 128}, target = "h200", problem = 0x1> : (!x, !psi, tensor<4x4x9xbf16>) -> !x
   return %y : !x
 }
 
@@ -54,13 +54,13 @@ func.func @made_before(%x: !x, %w: tensor<4x4x9xbf16>) -> !x {
 
 // What the plan leaves open is forced.
 // CHECK-LABEL: @open
-// CHECK: plan <csr_gather, schedule = {bc_tile = 2, k_tile = {{[0-9]+}}, threads = 128,
+// CHECK: plan <csr_gather, schedule = {fields = 1, features = 9, block_mib = 32}
 #filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
 !x = tensor<1x4x16x32xbf16>
 func.func @open(%x: !x, %w: tensor<4x4x9xbf16>) -> !x {
   %psi = disco.filter #filter -> !psi
-  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {bc_tile = 2}> : (!x, !psi, tensor<4x4x9xbf16>) -> !x
+  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {block_mib = 32}> : (!x, !psi, tensor<4x4x9xbf16>) -> !x
   return %y : !x
 }
 

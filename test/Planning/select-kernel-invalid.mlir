@@ -7,18 +7,18 @@
 // RUN: not disco-opt %s --disco-select-kernel="force-family=fft" 2>&1 | FileCheck %s --check-prefix=FAMILY
 // RUN: not disco-opt %s --disco-select-kernel="target=h200 force-family=kpacked_wgmma" 2>&1 | FileCheck %s --check-prefix=PLANNED
 // RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-fields=speed=3" 2>&1 | FileCheck %s --check-prefix=FIELD
-// RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-fields=atomics=1" 2>&1 | FileCheck %s --check-prefix=RULE
+// RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-fields=block_mib=0" 2>&1 | FileCheck %s --check-prefix=RULE
 // RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=kpacked_wgmma force-order=weight_first" 2>&1 | FileCheck %s --check-prefix=FORCED
 // RUN: not disco-opt %s --disco-select-kernel="target=a100 include-planned force-family=toeplitz_wgmma" 2>&1 | FileCheck %s --check-prefix=ARCH
 // RUN: not disco-opt %s --disco-select-kernel="target=h200 force-provider=codegen" 2>&1 | FileCheck %s --check-prefix=NOTHING
 
 // RUN: not disco-opt %s --disco-select-kernel="force-family=loops force-fields=threads=3" 2>&1 | FileCheck %s --check-prefix=NO-FIELDS
-// RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-fields=threads=64,threads=128" 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-fields=fields=4,fields=8" 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not disco-opt %s --disco-select-kernel="target=h200 overrides=launch_us=2,launch_us=3" 2>&1 | FileCheck %s --check-prefix=OVERRIDE-TWICE
 // RUN: not disco-opt %s --disco-select-kernel="overrides=cores=1e9" 2>&1 | FileCheck %s --check-prefix=HUGE
 
 // NO-FIELDS: error: 'disco.conv' op expected no schedule fields, since the family has none, but got threads{{$}}
-// TWICE: error: 'disco.conv' op expected the schedule field threads to be given once, but got it twice{{$}}
+// TWICE: error: 'disco.conv' op expected the schedule field fields to be given once, but got it twice{{$}}
 // OVERRIDE-TWICE: error: 'builtin.module' op expected the target field launch_us to be given once, but got it twice{{$}}
 // HUGE: error: 'builtin.module' op expected avx2.cores to be at most 65536, but got 1e+09{{$}}
 // TARGET: error: 'builtin.module' op expected the target to be one of h200 (sm_90a), h100 (sm_90a), a100 (sm_80), b200 (sm_100a), avx2 (x86-64-v3), avx512 (x86-64-v4), but got 'h300'{{$}}
@@ -29,8 +29,8 @@
 // BATCH: error: 'builtin.module' op expected assumed-batch to be positive, but got 0{{$}}
 // FAMILY: error: 'disco.conv' op expected the kernel family to be one of loops, cpu_gather, csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'fft'{{$}}
 // PLANNED: error: 'disco.conv' op family 'kpacked_wgmma' is not applicable: expected the family to be available, but got one that is planned; suggestion: disco-select-kernel ranks planned families with include-planned{{$}}
-// FIELD: error: 'disco.conv' op expected the schedule field to be one of bc_tile, k_tile, threads, split_taps, block_rows, atomics, but got speed{{$}}
-// RULE: error: 'disco.conv' op family 'csr_gather' is not applicable: rule 14: expected atomics to be 0 for conv, but got 1; suggestion: leave atomics at 0{{$}}
+// FIELD: error: 'disco.conv' op expected the schedule field to be one of fields, features, block_mib, but got speed{{$}}
+// RULE: error: 'disco.conv' op family 'csr_gather' is not applicable: rule 13: expected block_mib to be at least 1 for conv, but got 0; suggestion: use block_mib=128{{$}}
 // FORCED: error: 'disco.conv' op family 'kpacked_wgmma' is not applicable: rule 16: expected the order to be filter_first, since features are columns of the tensor tile, but got weight_first; suggestion: use csr_gather for weight_first{{$}}
 // ARCH: error: 'disco.conv' op family 'toeplitz_wgmma' is not applicable: rule 10: expected the target to have wgmma, bulk_copy, but got a100 (sm_80) with mma_sync, async_copy; suggestion: compile for an architecture that has them, or use a family that does not need them{{$}}
 // NOTHING: error: 'disco.conv' op no kernel family is applicable to conv forward bf16, sphere 16x32 -> 16x32, K 9, B 1, C 4, O 4 on h200{{$}}

@@ -1,5 +1,4 @@
 // RUN: disco-opt %s --split-input-file --disco-select-kernel="target=h200 include-planned" --remarks-filter=disco-select-kernel -o /dev/null 2>&1 | FileCheck %s
-// RUN: disco-opt %s --split-input-file --verify-diagnostics --disco-select-kernel="target=h200 include-planned force-family=csr_gather force-fields=atomics=1"
 
 // What an op permits decides rules and costs. Plain f32: the mix is bound by the
 // vector units.
@@ -8,7 +7,6 @@
 // CHECK: [Passed] csr_gather | Category:disco-select-kernel | Function=ieee | {{.*}}Bound=fma,
 func.func @ieee(%x: tensor<1x512x64x128xf32>, %w: tensor<512x512x9xf32>) -> tensor<1x512x64x128xf32> {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{'disco.conv' op family 'csr_gather' is not applicable: rule 14: expected atomics to be 0 for conv, but got 1; suggestion: leave atomics at 0}}
   %y = disco.conv %x, %psi, %w : (tensor<1x512x64x128xf32>, !psi, tensor<512x512x9xf32>) -> tensor<1x512x64x128xf32>
   return %y : tensor<1x512x64x128xf32>
 }
@@ -21,29 +19,6 @@ func.func @ieee(%x: tensor<1x512x64x128xf32>, %w: tensor<512x512x9xf32>) -> tens
 // CHECK: [Passed] csr_gather | Category:disco-select-kernel | Function=tf32 | {{.*}}Bound={{issue|lsu|l2|dram}},
 func.func @tf32(%x: tensor<1x512x64x128xf32>, %w: tensor<512x512x9xf32>) -> tensor<1x512x64x128xf32> {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{'disco.conv' op family 'csr_gather' is not applicable: rule 14: expected atomics to be 0 for conv, but got 1; suggestion: leave atomics at 0}}
   %y = disco.conv %x, %psi, %w precision tf32 : (tensor<1x512x64x128xf32>, !psi, tensor<512x512x9xf32>) -> tensor<1x512x64x128xf32>
   return %y : tensor<1x512x64x128xf32>
-}
-
-// -----
-
-// Deterministic unless the op gives that up.
-#filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.2, in = #disco.grid<legendre_gauss, 64x128>, out = #disco.grid<legendre_gauss, 64x128>>
-!psi = !disco.psi<sphere, 9, 64x128 -> 64x128>
-func.func @deterministic(%x: tensor<1x16x64x128xf32>, %gy: tensor<1x16x64x128xf32>) -> tensor<16x16x9xf32> {
-  %psi = disco.filter #filter -> !psi
-  // expected-error @below {{'disco.conv_weight_grad' op family 'csr_gather' is not applicable: rule 14: expected atomics to be 0 where results are deterministic, but got 1; suggestion: leave atomics at 0, or ask for deterministic = false}}
-  %gw = disco.conv_weight_grad %x, %gy, %psi : (tensor<1x16x64x128xf32>, tensor<1x16x64x128xf32>, !psi) -> tensor<16x16x9xf32>
-  return %gw : tensor<16x16x9xf32>
-}
-
-// -----
-
-#filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.2, in = #disco.grid<legendre_gauss, 64x128>, out = #disco.grid<legendre_gauss, 64x128>>
-!psi = !disco.psi<sphere, 9, 64x128 -> 64x128>
-func.func @any_order(%x: tensor<1x16x64x128xf32>, %gy: tensor<1x16x64x128xf32>) -> tensor<16x16x9xf32> {
-  %psi = disco.filter #filter -> !psi
-  %gw = disco.conv_weight_grad %x, %gy, %psi deterministic = false : (tensor<1x16x64x128xf32>, tensor<1x16x64x128xf32>, !psi) -> tensor<16x16x9xf32>
-  return %gw : tensor<16x16x9xf32>
 }

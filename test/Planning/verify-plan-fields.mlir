@@ -3,10 +3,10 @@
 // Each field is in its range, but a rule of the family refuses them together.
 #filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
-func.func @atomics(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
+func.func @block(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{'disco.conv' op family 'csr_gather' is not applicable: rule 14: expected atomics to be 0 for conv, but got 1; suggestion: leave atomics at 0}}
-  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {bc_tile = 8, k_tile = 9, threads = 64, split_taps = 0, block_rows = 0, atomics = 1}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
+  // expected-error @below {{'disco.conv' op family 'csr_gather' is not applicable: rule 13: expected block_mib to be at least 1 for conv, but got 0; suggestion: use block_mib=128}}
+  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {fields = 8, features = 9, block_mib = 0}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
   return %y : tensor<1x4x16x32xf32>
 }
 
@@ -29,7 +29,7 @@ func.func @dtype(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4
 func.func @kernel_layout(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
   // expected-error @below {{'disco.conv' op expected the kernel layout of csr_gather to be nchw -> nchw, but got c8 -> nhwc}}
-  %y = disco.conv %x, %psi, %w plan <csr_gather, kernel_layout = c8 -> nhwc, schedule = {bc_tile = 8, k_tile = 9, threads = 64, split_taps = 0, block_rows = 0, atomics = 0}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
+  %y = disco.conv %x, %psi, %w plan <csr_gather, kernel_layout = c8 -> nhwc, schedule = {fields = 8, features = 9, block_mib = 32}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
   return %y : tensor<1x4x16x32xf32>
 }
 
@@ -41,7 +41,7 @@ func.func @kernel_layout(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> te
 func.func @static_batch(%x: tensor<2x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<2x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
   // expected-error @below {{'disco.conv' op expected the plan of a static batch (2) to assume none, but got batch = 7}}
-  %y = disco.conv %x, %psi, %w plan <csr_gather, batch = 7, schedule = {bc_tile = 8, k_tile = 9, threads = 64, split_taps = 0, block_rows = 0, atomics = 0}> : (tensor<2x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<2x4x16x32xf32>
+  %y = disco.conv %x, %psi, %w plan <csr_gather, batch = 7, schedule = {fields = 8, features = 9, block_mib = 32}> : (tensor<2x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<2x4x16x32xf32>
   return %y : tensor<2x4x16x32xf32>
 }
 
@@ -52,6 +52,6 @@ func.func @static_batch(%x: tensor<2x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> ten
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
 func.func @architecture(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
-  %y = disco.conv %x, %psi, %w plan <csr_gather, target = "sm_90a", schedule = {bc_tile = 8, k_tile = 9, threads = 64, split_taps = 0, block_rows = 0, atomics = 0}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
+  %y = disco.conv %x, %psi, %w plan <csr_gather, target = "sm_90a", schedule = {fields = 8, features = 9, block_mib = 32}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
   return %y : tensor<1x4x16x32xf32>
 }

@@ -27,8 +27,8 @@ func.func @stale(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
 func.func @missing_fields(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{'disco.conv' op expected the plan to have the fields bc_tile, k_tile, threads, split_taps, block_rows, atomics of csr_gather, but got threads=64: disco-select-kernel chooses those that are missing}}
-  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {threads = 64}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
+  // expected-error @below {{'disco.conv' op expected the plan to have the fields fields, features, block_mib of csr_gather, but got fields=4: disco-select-kernel chooses those that are missing}}
+  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {fields = 4}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
   return %y : tensor<1x4x16x32xf32>
 }
 

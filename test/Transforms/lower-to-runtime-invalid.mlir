@@ -52,6 +52,6 @@ func.func @planned_op(%x: tensor<1x2x4x8xbf16>, %w: tensor<3x2x3xbf16>, %o: tens
 // Layouts that the kernels do not have.
 func.func @layouts(%x: tensor<1x2x4x8xf32>, %o: tensor<5xi32>, %a: tensor<?x4xi32>, %v: tensor<?x3xf32>) -> tensor<1x2x3x4x8xf32> {
   // expected-error@below {{'disco.contract' op expected the layouts of a plan for csr_gather to be nchw, but got c8}}
-  %z = disco.contract %x, (%o, %a, %v) storage <arcs, !disco.psi<sphere, 3, 4x8 -> 4x8>> plan <csr_gather, kernel_layout = c8 -> nchw, schedule = {bc_tile = 8, k_tile = 3, threads = 128, split_taps = 0, block_rows = 0, atomics = 0}> : (tensor<1x2x4x8xf32>, tensor<5xi32>, tensor<?x4xi32>, tensor<?x3xf32>) -> tensor<1x2x3x4x8xf32>
+  %z = disco.contract %x, (%o, %a, %v) storage <arcs, !disco.psi<sphere, 3, 4x8 -> 4x8>> plan <csr_gather, kernel_layout = c8 -> nchw, schedule = {fields = 8, features = 9, block_mib = 0}> : (tensor<1x2x4x8xf32>, tensor<5xi32>, tensor<?x4xi32>, tensor<?x3xf32>) -> tensor<1x2x3x4x8xf32>
   return %z : tensor<1x2x3x4x8xf32>
 }

@@ -6,59 +6,87 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One CTA computes one (row, block of channels, longitude tile) for all K. Ring
-// windows are staged in shared memory once, for all features; taps are read
-// once for all channels of the block. conv runs it over blocks of rows, with a
-// matrix product after (or before) it.
+// contract: one CTA computes one (row, block of fields, longitude tile) for all
+// K. Ring windows are staged in shared memory once, for all features; taps are
+// read once for all fields of the block. contract_sum: one warp computes some
+// rows, fields and a longitude tile, and slides over windows. conv runs them
+// over blocks of rows (or channels), with a matrix product after (or before).
+// What there are kernels for is in disco/ABI/Families/CsrGather.h.
 //
 //===----------------------------------------------------------------------===//
 
+#include "disco/ABI/Families/CsrGather.h"
 #include "../Models.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 using namespace disco;
 using namespace disco::planning;
 
-enum Field : int32_t {
-  bcTile,
-  kTile,
-  threads,
-  splitTaps,
-  blockRows,
-  atomics,
-  numFields
+static constexpr FieldInfo fields[DISCO_CSR_GATHER_NUM_FIELDS] = {
+    {"fields",
+     "fields (batch times channels) of a CTA, of a warp where features are "
+     "summed",
+     "fields", 1, 8, 1},
+    {"features",
+     "features that a thread sums at a time; 0 where they are summed, and on "
+     "points",
+     "features", 0, 11, 1},
+    {"block_mib",
+     "MiB of the K-expanded tensor between filter and mix; 0: no mix", "MiB", 0,
+     DISCO_CSR_GATHER_MAX_BLOCK_MIB, 1},
 };
+static constexpr FieldTable table = {fields, DISCO_CSR_GATHER_NUM_FIELDS};
 
-static constexpr FieldInfo fields[numFields] = {
-    {"bc_tile", "fields (batch times channels) of a CTA", "fields", 1, 8, 1},
-    {"k_tile", "features that a thread sums at a time", "features", 1, 64, 1},
-    {"threads", "threads of a CTA, one longitude (or point) each", "threads",
-     32, 512, 32},
-    {"split_taps", "rows with more taps are split into pieces; 0: never",
-     "taps", 0, 65536, 1},
-    {"block_rows",
-     "rows of the K-expanded tensor between filter and mix; 0: all", "rows", 0,
-     1 << 30, 1},
-    {"atomics", "1: the weight gradient's pieces are added with atomics", "", 0,
-     1, 1},
-};
-static constexpr FieldTable table = {fields, numFields};
+static bool mixesChannels(const Problem &p) {
+  return p.op == DISCO_OP_CONV || p.op == DISCO_OP_CONV_WEIGHT_GRAD;
+}
+
+/// Whether the filter is applied as contract_sum.
+static bool sumsFeatures(const Problem &p, int32_t order) {
+  return order == DISCO_WEIGHT_FIRST && p.op != DISCO_OP_CONV_WEIGHT_GRAD;
+}
+
+static bool isSphere(const Problem &p) { return p.structure == DISCO_SPHERE; }
+static bool isDouble(const Problem &p) { return dtypeOf(p) == DType::f64; }
+
+static int64_t maxFields(const Problem &p, int32_t order) {
+  return disco_csr_gather_max_fields(isSphere(p), sumsFeatures(p, order),
+                                     isDouble(p));
+}
 
 static GatherShape shapeOf(const Problem &p, const Schedule &s) {
   GatherShape shape;
-  shape.bcTile = real(get(s, bcTile));
-  shape.kTile = real(std::min(get(s, kTile), p.num_basis));
-  shape.threads = real(get(s, threads));
+  shape.bcTile = real(get(s, DISCO_CSR_GATHER_FIELDS));
+  shape.sumOverK = sumsFeatures(p, s.order);
+  shape.pipelined = true;
+  if (!isSphere(p)) {
+    shape.kTile = real(std::min<int64_t>(8, p.num_basis));
+    shape.threads = DISCO_CSR_GATHER_POINTS;
+  } else if (shape.sumOverK) {
+    // Warps work alone; a word that is loaded serves the taps of some
+    // longitudes and rows.
+    shape.threads = 32;
+    shape.lonPerThread = DISCO_CSR_GATHER_SUM_LONGITUDES;
+    shape.reuse = DISCO_CSR_GATHER_SUM_ROWS;
+    shape.pieceTaps = DISCO_CSR_GATHER_SUM_PIECE_TAPS;
+  } else {
+    // A thread sums so many, whether they exist or not.
+    shape.kTile = real(get(s, DISCO_CSR_GATHER_FEATURES));
+    shape.threads = DISCO_CSR_GATHER_LONGITUDES;
+    shape.pieceTaps = DISCO_CSR_GATHER_PIECE_TAPS;
+  }
   shape.loadElements = 4 / elementBytes(p) < 1 ? 1 : 4 / elementBytes(p);
   // K values of a tap as 16-byte broadcasts.
   shape.tapLoads = ceilDiv(shape.kTile * accumulatorBytes(p), 16);
-  shape.tapOverhead = 4;
-  shape.pipelined = true;
-  shape.splitTaps = real(get(s, splitTaps));
-  shape.sumOverK =
-      s.order == DISCO_WEIGHT_FIRST && p.op != DISCO_OP_CONV_WEIGHT_GRAD;
+  // Where features are summed, copying short windows and finding the taps that
+  // rows have takes as many instructions as the multiply-adds.
+  shape.tapOverhead =
+      isSphere(p) && shape.sumOverK
+          ? shape.lonPerThread * shape.bcTile * real(p.num_basis)
+          : 4;
   return shape;
 }
 
@@ -76,125 +104,96 @@ static std::optional<RuleFailure> checkIndices(const Problem &p,
   return checkExtents(p, target);
 }
 
-static std::optional<RuleFailure>
-checkSharedMemory(const Problem &p, const Target &target, const Schedule &s) {
-  return checkSmem(
-      target, gatherSmemBytes(appliedFilter(p, s.order).problem, shapeOf(p, s)),
-      "use a smaller bc_tile or fewer threads");
-}
-
-static std::optional<RuleFailure>
-checkRegisters(const Problem &p, const Target &, const Schedule &s) {
-  // What a thread has besides its sums: addresses, a tap, loop counters.
-  constexpr int64_t limit = 255 - 40;
-  const GatherShape shape = shapeOf(p, s);
-  const auto sums =
-      static_cast<int64_t>(shape.bcTile * (shape.sumOverK ? 1 : shape.kTile) *
-                           accumulatorBytes(p) / 4);
-  if (sums <= limit)
-    return std::nullopt;
-  return failure("expected the sums of a thread to take at most " +
-                     text(limit) + " registers, but got " + text(sums),
-                 "use a smaller bc_tile or k_tile");
-}
-
-/// Sums, and what a thread has besides them, as gatherStage counts; the
-/// register file is handed out in steps of 8 a thread.
-static std::optional<RuleFailure>
-checkLaunch(const Problem &p, const Target &target, const Schedule &s) {
-  const GatherShape shape = shapeOf(p, s);
-  const double perThread = padTo(gatherRegisters(p, shape), 8);
-  const double registers = perThread * shape.threads;
-  if (registers > target[TargetField::registers])
-    return failure("expected the registers of a CTA to be at most " +
-                       text(target[TargetField::registers]) + ", but got " +
-                       text(registers) + " (" + text(get(s, threads)) +
-                       " threads of " + text(perThread) + ")",
-                   "use fewer threads, or a smaller bc_tile or k_tile");
-  if (shape.threads > target[TargetField::max_threads])
-    return failure("expected the threads of a CTA to be at most " +
-                       text(target[TargetField::max_threads]) + ", but got " +
-                       text(shape.threads),
-                   "use fewer threads");
-  return std::nullopt;
-}
-
-static std::optional<RuleFailure> checkAtomics(const Problem &p, const Target &,
-                                               const Schedule &s) {
-  if (!get(s, atomics))
-    return std::nullopt;
-  if (p.op != DISCO_OP_CONV_WEIGHT_GRAD)
-    return failure("expected atomics to be 0 for " +
-                       std::string(nameOfOp(p.op)) + ", but got 1",
-                   "leave atomics at 0");
-  if (p.deterministic)
-    return failure("expected atomics to be 0 where results are deterministic, "
-                   "but got 1",
-                   "leave atomics at 0, or ask for deterministic = false");
+static std::optional<RuleFailure> checkKernel(const Problem &p, const Target &,
+                                              const Schedule &s) {
+  const bool sums = sumsFeatures(p, s.order);
+  const int64_t width = get(s, DISCO_CSR_GATHER_FIELDS);
+  const int64_t features = get(s, DISCO_CSR_GATHER_FEATURES);
+  const bool contracts = isSphere(p) && !sums;
+  if (!disco_csr_gather_has_fields(isSphere(p), sums, isDouble(p), width))
+    return failure("expected fields to be " +
+                       std::string(contracts ? "1, 4 or " : "1 or ") +
+                       text(maxFields(p, s.order)) + ", but got " + text(width),
+                   "use fields=" + text(maxFields(p, s.order)));
+  if (!contracts && features != 0)
+    return failure("expected features to be 0 where a thread has no features "
+                   "of its own, but got " +
+                       text(features),
+                   "use features=0");
+  if (contracts && !disco_csr_gather_has_features(isDouble(p), width, features))
+    return failure("expected features to be " +
+                       std::string(width < maxFields(p, s.order) ? "9"
+                                   : isDouble(p) ? "4 or 9"
+                                                 : "4, 9 or 11") +
+                       " for " + text(width) + " fields, but got " +
+                       text(features),
+                   "use features=9");
   return std::nullopt;
 }
 
 static std::optional<RuleFailure> checkBlocks(const Problem &p, const Target &,
                                               const Schedule &s) {
-  const int64_t rows = get(s, blockRows);
-  const bool blocked = p.op == DISCO_OP_CONV && s.order == DISCO_FILTER_FIRST;
-  if (rows == 0 || (blocked && rows <= p.filter.rows))
+  const int64_t block = get(s, DISCO_CSR_GATHER_BLOCK_MIB);
+  if ((block != 0) == mixesChannels(p))
     return std::nullopt;
-  if (!blocked)
-    return failure("expected block_rows to be 0 for " +
-                       std::string(nameOfOp(p.op)) + " in the order " +
-                       std::string(nameOfOrder(s.order)) + ", but got " +
-                       text(rows),
-                   "leave block_rows at 0");
-  return failure("expected block_rows to be at most " + text(p.filter.rows) +
-                     ", but got " + text(rows),
-                 "use 0 for all rows");
+  if (block == 0)
+    return failure("expected block_mib to be at least 1 for " +
+                       std::string(nameOfOp(p.op)) + ", but got 0",
+                   "use block_mib=" +
+                       text(int64_t(DISCO_CSR_GATHER_DEFAULT_BLOCK_MIB)));
+  return failure("expected block_mib to be 0 for " +
+                     std::string(nameOfOp(p.op)) + ", but got " + text(block),
+                 "leave block_mib at 0");
 }
 
 //===----------------------------------------------------------------------===//
 // Candidates
 //===----------------------------------------------------------------------===//
 
-static double blockBytes(const Problem &p, int32_t order, double rows) {
-  return expandedElements(p, order) / real(p.filter.rows) * rows *
-         elementBytes(p);
+/// Bytes of the K-expanded tensor of a block, and how many blocks there are.
+/// Narrow types have a high and a low part of each element. Blocks are whole
+/// rows of a sample, or channels where features are summed.
+struct Blocks {
+  double bytes, count;
+};
+
+static Blocks blocksOf(const Problem &p, const Schedule &s) {
+  const double parts = elementBytes(p) == 2 ? 2 : 1;
+  const double sample =
+      expandedElements(p, s.order) / real(p.batch) * elementBytes(p) * parts;
+  const double units = sumsFeatures(p, s.order)
+                           ? filteredChannels(p, s.order)
+                           : real(appliedFilter(p, s.order)
+                                      .problem.out_shape[isSphere(p) ? 0 : 1]) *
+                                 (isSphere(p) ? 1 : outPoints(p));
+  const double wanted =
+      real(get(s, DISCO_CSR_GATHER_BLOCK_MIB)) * double(1 << 20);
+  const double unit = sample / std::max(units, 1.0);
+  const double perBlock = std::clamp(std::floor(wanted / std::max(unit, 1.0)),
+                                     1.0, std::max(units, 1.0));
+  return {perBlock * unit, ceilDiv(units, perBlock) * real(p.batch)};
 }
 
-/// The largest power of two whose block fits half of the shared cache.
-static int64_t cachedRows(const Problem &p, const Target &target,
-                          int32_t order) {
-  int64_t rows = 1;
-  while (2 * rows <= p.filter.rows && blockBytes(p, order, real(2 * rows)) <=
-                                          target[TargetField::l2_bytes] / 2)
-    rows *= 2;
-  return rows;
-}
-
-static void candidates(const Problem &p, const Target &target, int32_t order,
+static void candidates(const Problem &p, const Target &, int32_t order,
                        int32_t provider, std::vector<Schedule> &schedules) {
-  const double numFieldsOfX = filteredFields(p, order);
-  const int64_t widest = numFieldsOfX >= 8 ? 8 : numFieldsOfX >= 4 ? 4 : 1;
-  const bool conv = p.op == DISCO_OP_CONV;
-  for (int64_t bc : {widest, widest == 8 ? int64_t(4) : widest}) {
-    Schedule s = makeSchedule(table, order, provider);
-    // As many features as leave room for bc_tile sums of each.
-    const auto wide = static_cast<int64_t>(accumulatorBytes(p) / 4);
-    s.fields[bcTile].value = bc;
-    s.fields[kTile].value =
-        std::clamp<int64_t>(p.num_basis, 1, 144 / (bc * wide));
-    for (int64_t n : {128, 256}) {
-      s.fields[threads].value = n;
-      for (int64_t split : {1024, 256}) {
-        s.fields[splitTaps].value = split;
-        s.fields[blockRows].value = 0;
-        schedules.push_back(s);
-        if (conv && order == DISCO_FILTER_FIRST) {
-          s.fields[blockRows].value = cachedRows(p, target, order);
-          schedules.push_back(s);
-        }
-      }
+  const bool contracts = isSphere(p) && !sumsFeatures(p, order);
+  // The widest kernel that the fields fill; samples are mixed one by one.
+  int64_t width = maxFields(p, order);
+  const double all =
+      mixesChannels(p) ? filteredChannels(p, order) : filteredFields(p, order);
+  while (real(width) > all && width > 1)
+    width = width == 8 ? 4 : 1;
+  for (const int64_t features : {9, 11, 4}) {
+    if (!contracts ||
+        disco_csr_gather_has_features(isDouble(p), width, features)) {
+      Schedule s = makeSchedule(table, order, provider);
+      s.fields[DISCO_CSR_GATHER_FIELDS].value = width;
+      s.fields[DISCO_CSR_GATHER_FEATURES].value = contracts ? features : 0;
+      s.fields[DISCO_CSR_GATHER_BLOCK_MIB].value =
+          mixesChannels(p) ? DISCO_CSR_GATHER_DEFAULT_BLOCK_MIB : 0;
+      schedules.push_back(s);
     }
-    if (bc == 1 || widest < 8)
+    if (!contracts)
       break;
   }
 }
@@ -206,17 +205,13 @@ static void candidates(const Problem &p, const Target &target, int32_t order,
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   GatherShape shape = shapeOf(p, s);
   Cost cost;
-  const bool mixes = p.op == DISCO_OP_CONV || p.op == DISCO_OP_CONV_WEIGHT_GRAD;
+  const bool mixes = mixesChannels(p);
   double blocks = 1;
   if (mixes) {
-    const double rows =
-        get(s, blockRows) ? real(get(s, blockRows)) : real(p.filter.rows);
-    blocks = ceilDiv(real(p.filter.rows), rows);
-    cost.workspaceBytes =
-        s.order == DISCO_WEIGHT_FIRST
-            ? expandedElements(p, s.order) * elementBytes(p)
-            : blockBytes(p, s.order, std::min(rows, real(p.filter.rows)));
-    shape.expanded = cost.workspaceBytes <= target[TargetField::l2_bytes] / 2
+    const Blocks b = blocksOf(p, s);
+    blocks = b.count;
+    cost.workspaceBytes = b.bytes;
+    shape.expanded = b.bytes <= target[TargetField::l2_bytes] / 2
                          ? Expanded::sharedCache
                          : Expanded::dram;
   }
@@ -230,7 +225,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
     Stage einsum = einsumStage(p, target, s.order, shape.expanded);
     einsum.counts.launches = blocks;
     einsum[BoundClass::launch] *= blocks;
-    if (get(s, atomics) == 0 && p.op == DISCO_OP_CONV_WEIGHT_GRAD)
+    if (p.op == DISCO_OP_CONV_WEIGHT_GRAD)
       einsum.counts.launches += 1; // the second stage of the fixed-order sum
     cost.stages.push_back(einsum);
   }
@@ -244,46 +239,68 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
 static void describe(const Problem &p, const Target &, const Schedule &s,
                      Description &d) {
   const GatherShape shape = shapeOf(p, s);
-  const int64_t width = get(s, threads);
   const AppliedFilter applied = appliedFilter(p, s.order);
-  const bool sphere = p.structure == DISCO_SPHERE;
+  const bool sphere = isSphere(p);
   const std::string point = sphere ? "longitude" : "point";
   const auto points = static_cast<int64_t>(
       sphere ? pointsPerRow(applied.problem) : outPoints(applied.problem));
-  const auto numFieldsOfX = static_cast<int64_t>(filteredFields(p, s.order));
-  d.threads = {std::string("a CTA is (") + (sphere ? "output row, " : "") +
-                   text(get(s, bcTile)) + " fields, tile of " + text(width) +
-                   " " + point + "s); a field is a sample and channel",
-               "thread i sums " + point + " i of the tile, for all " +
-                   text(get(s, bcTile)) + " fields and " + text(shape.kTile) +
-                   " features at a time"};
-  const int64_t tile = width < points ? 1 : 0;
-  const int64_t thread = std::min<int64_t>(5, points - tile * width - 1);
-  d.example = {std::string("CTA (") + (sphere ? "row 0, " : "") + "fields 0.." +
-               text(std::min(get(s, bcTile), numFieldsOfX) - 1) + ", tile " +
-               text(tile) + "), thread " + text(thread) + ": " + point + " " +
-               text(tile * width + thread)};
+  const auto all = static_cast<int64_t>(filteredFields(p, s.order));
+  const int64_t width = get(s, DISCO_CSR_GATHER_FIELDS);
+  const std::string group =
+      "fields 0.." + text(std::min(width, all) - 1) + ", tile ";
+  if (sphere && shape.sumOverK) {
+    constexpr int64_t each = DISCO_CSR_GATHER_SUM_LONGITUDES;
+    constexpr int64_t most = 32 * each;
+    // Tiles share the ring evenly, in whole threads.
+    const int64_t tiles = (points + most - 1) / most;
+    const int64_t tile =
+        ((points + tiles - 1) / tiles + each - 1) / each * each;
+    d.threads = {
+        "a warp is (up to " + text(int64_t(DISCO_CSR_GATHER_SUM_ROWS)) +
+            " output rows, " + text(width) + " fields, tile of " + text(tile) +
+            " longitudes); a field is a sample and " + "channel; the " +
+            text(int64_t(DISCO_CSR_GATHER_SUM_WARPS)) +
+            " warps of a CTA work alone",
+        "thread i sums longitudes " + text(each) + " i to " + text(each) +
+            " i + " + text(each - 1) + " of the tile, for all rows and fields"};
+    const int64_t last = (points - 1) / tile;
+    d.example = {"warp (rows 0.., " + group + text(last) +
+                 "), thread 0: longitudes " + text(last * tile) + ".." +
+                 text(std::min(last * tile + each, points) - 1)};
+  } else {
+    const auto tile = static_cast<int64_t>(shape.threads);
+    d.threads = {std::string("a CTA is (") + (sphere ? "output row, " : "") +
+                     text(width) + " fields, tile of " + text(tile) + " " +
+                     point + "s); a field is a sample and channel",
+                 "thread i sums " + point + " i of the tile, for all " +
+                     text(width) + " fields" +
+                     (shape.sumOverK ? std::string()
+                                     : " and " + text(shape.kTile) +
+                                           " features at a time")};
+    const int64_t last = tile < points ? 1 : 0;
+    const int64_t thread = std::min<int64_t>(5, points - last * tile - 1);
+    d.example = {std::string("CTA (") + (sphere ? "row 0, " : "") + group +
+                 text(last) + "), thread " + text(thread) + ": " + point + " " +
+                 text(last * tile + thread)};
+  }
   d.loads =
       sphere
-          ? std::vector<
-                std::string>{"x: each ring window once into shared memory, " +
-                                 text(shape.loadElements) +
-                                 " element(s) a load of a thread",
-                             "psi: " + text(shape.tapLoads) +
-                                 " broadcast(s) of 16 B for each tap"}
+          ? std::vector<std::string>{"x: each ring window once into shared "
+                                     "memory",
+                                     "psi: " + text(shape.tapLoads) +
+                                         " broadcast(s) of 16 B for each tap"}
           : std::vector<std::string>{
                 "x: each tap's element of each field from global memory; "
                 "threads of a warp read other points",
                 "psi: " + text(shape.tapLoads) +
                     " load(s) of 16 B for each tap, of the thread's own row"};
-  d.computation = {"multiply-adds in registers, no atomics" +
-                   std::string(get(s, atomics)
-                                   ? " but for pieces of the weight "
-                                     "gradient"
-                                   : "")};
-  if (get(s, splitTaps))
-    d.computation.push_back("rows of more than " + text(get(s, splitTaps)) +
-                            " taps are pieces that are added in order");
+  d.computation = {"multiply-adds in registers, no atomics"};
+  if (mixesChannels(p)) {
+    const Blocks b = blocksOf(p, s);
+    d.computation.push_back(
+        "filter and matrix product by turns, over " + text(b.count) +
+        " block(s) of " + text(std::ceil(b.bytes / double(1 << 20))) + " MiB");
+  }
   d.stores = {"neighbouring threads store neighbouring " + point +
               "s, each element once"};
 }
@@ -292,14 +309,9 @@ static constexpr Rule rules[] = {
     {10, "the architecture is sm_80 or later", checkArch, nullptr},
     {11, "planes and values have fewer than 2^31 elements", checkIndices,
      nullptr},
-    {12, "the ring windows fit the shared memory of a CTA", nullptr,
-     checkSharedMemory},
-    {13, "the sums of a thread fit its registers", nullptr, checkRegisters},
-    {14, "atomics only where results need not be deterministic", nullptr,
-     checkAtomics},
-    {15, "block_rows only where a conv filters first", nullptr, checkBlocks},
-    {16, "the threads of a CTA and their registers fit a core", nullptr,
-     checkLaunch},
+    {12, "there is a kernel for so many fields and features", nullptr,
+     checkKernel},
+    {13, "block_mib only where channels are mixed", nullptr, checkBlocks},
 };
 
 namespace disco::planning::impls {

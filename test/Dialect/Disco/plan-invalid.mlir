@@ -62,7 +62,7 @@ func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x
 
 // Field of another family.
 func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>, %w: tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32> {
-  // expected-error @below {{expected the field to be one of bc_tile, k_tile, threads, split_taps, block_rows, atomics of csr_gather, but got vectors}}
+  // expected-error @below {{expected the field to be one of fields, features, block_mib of csr_gather, but got vectors}}
   %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {vectors = 1}>
     : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>, tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32>
   return %y : tensor<?x6x16x32xf32>
@@ -82,8 +82,8 @@ func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x
 
 // Field given twice.
 func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>, %w: tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32> {
-  // expected-error @below {{expected each field once, but got threads again}}
-  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {threads = 64, threads = 32}>
+  // expected-error @below {{expected each field once, but got fields again}}
+  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {fields = 4, fields = 8}>
     : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>, tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32>
   return %y : tensor<?x6x16x32xf32>
 }
@@ -92,8 +92,8 @@ func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x
 
 // Field out of range.
 func.func @f(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>, %w: tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32> {
-  // expected-error @below {{expected threads to be in [32, 512], but got 1024}}
-  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {threads = 1024}>
+  // expected-error @below {{expected fields to be in [1, 8], but got 9}}
+  %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {fields = 9}>
     : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>, tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32>
   return %y : tensor<?x6x16x32xf32>
 }

@@ -7,9 +7,9 @@ module attributes {disco.target = #disco.target<"h200">, test.other = #disco.tar
 
 // Keys in any order come back in one order; what is as by default is left out.
 // CHECK-LABEL: @every_key
-// CHECK: plan <csr_gather, order = weight_first, schedule = {bc_tile = 8, threads = 64}, target = "h200", batch = 4, problem = 0xfedcba9876543210>
+// CHECK: plan <csr_gather, order = weight_first, schedule = {fields = 8, features = 9}, target = "h200", batch = 4, problem = 0xfedcba9876543210>
 func.func @every_key(%x: tensor<?x4x16x32xf32>, %psi: !disco.psi<sphere, 9, 16x32 -> 16x32>, %w: tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32> {
-  %y = disco.conv %x, %psi, %w plan <csr_gather, problem = 0xfedcba9876543210, batch = 4, target = "h200", schedule = {threads = 64, bc_tile = 8}, kernel_layout = nchw -> nchw, layout = nchw -> nchw, order = weight_first, provider = runtime>
+  %y = disco.conv %x, %psi, %w plan <csr_gather, problem = 0xfedcba9876543210, batch = 4, target = "h200", schedule = {features = 9, fields = 8}, kernel_layout = nchw -> nchw, layout = nchw -> nchw, order = weight_first, provider = runtime>
     : (tensor<?x4x16x32xf32>, !disco.psi<sphere, 9, 16x32 -> 16x32>, tensor<6x4x9xf32>) -> tensor<?x6x16x32xf32>
   return %y : tensor<?x6x16x32xf32>
 }

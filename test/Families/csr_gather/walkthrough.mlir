@@ -4,23 +4,20 @@
 
 // CHECK: ## 3. Device side, step by step{{$}}
 // CHECK: ### Schedule{{$}}
-// CHECK: - bc_tile = 4 (fields (batch times channels) of a CTA){{$}}
-// CHECK: - k_tile = 9 (features that a thread sums at a time){{$}}
-// CHECK: - threads = 128 (threads of a CTA, one longitude (or point) each){{$}}
-// CHECK: - split_taps = 1024 (rows with more taps are split into pieces; 0: never){{$}}
-// CHECK: - block_rows = 0 (rows of the K-expanded tensor between filter and mix; 0: all){{$}}
-// CHECK: - atomics = 0 (1: the weight gradient's pieces are added with atomics){{$}}
+// CHECK: - fields = 8 (fields (batch times channels) of a CTA, of a warp where features are summed){{$}}
+// CHECK: - features = 9 (features that a thread sums at a time; 0 where they are summed, and on points){{$}}
+// CHECK: - block_mib = 128 (MiB of the K-expanded tensor between filter and mix; 0: no mix){{$}}
 // CHECK: ### Which thread does what{{$}}
-// CHECK: - a CTA is (output row, 4 fields, tile of 128 longitudes); a field is a sample and channel{{$}}
-// CHECK: - thread i sums longitude i of the tile, for all 4 fields and 9 features at a time{{$}}
+// CHECK: - a CTA is (output row, 8 fields, tile of 128 longitudes); a field is a sample and channel{{$}}
+// CHECK: - thread i sums longitude i of the tile, for all 8 fields and 9 features at a time{{$}}
 // CHECK: ### For example{{$}}
-// CHECK: - CTA (row 0, fields 0..3, tile 0), thread 5: longitude 5{{$}}
+// CHECK: - CTA (row 0, fields 0..7, tile 0), thread 5: longitude 5{{$}}
 // CHECK: ### Loads{{$}}
-// CHECK: - x: each ring window once into shared memory, 2 element(s) a load of a thread{{$}}
+// CHECK: - x: each ring window once into shared memory{{$}}
 // CHECK: - psi: 3 broadcast(s) of 16 B for each tap{{$}}
 // CHECK: ### Computation{{$}}
 // CHECK: - multiply-adds in registers, no atomics{{$}}
-// CHECK: - rows of more than 1024 taps are pieces that are added in order{{$}}
+// CHECK: - filter and matrix product by turns, over 1 block(s) of 1 MiB{{$}}
 // CHECK: ### Stores{{$}}
 // CHECK: - neighbouring threads store neighbouring longitudes, each element once{{$}}
 

@@ -8,8 +8,10 @@
 
 #include "../Runtime/CpuGatherTestUtil.h"
 #include "DeviceTestUtil.h"
+#include "disco/ABI/Families/CsrGather.h"
 
 #include <cstring>
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <optional>
 
@@ -73,6 +75,118 @@ protected:
   void *x = nullptr, *y = nullptr;
   uint64_t xBytes = 0, yBytes = 0;
 };
+
+void setSchedule(disco_kernel_call &call, int64_t fields, int64_t features,
+                 int64_t blockMib) {
+  call.schedule.num_fields = DISCO_CSR_GATHER_NUM_FIELDS;
+  call.schedule.fields[DISCO_CSR_GATHER_FIELDS] = {DISCO_CSR_GATHER_FIELDS,
+                                                   fields};
+  call.schedule.fields[DISCO_CSR_GATHER_FEATURES] = {DISCO_CSR_GATHER_FEATURES,
+                                                     features};
+  call.schedule.fields[DISCO_CSR_GATHER_BLOCK_MIB] = {
+      DISCO_CSR_GATHER_BLOCK_MIB, blockMib};
+}
+
+/// The blocks of threads of the launch of a run.
+TEST_F(Call, SchedulesChooseTheKernel) {
+  // The kernels are the driver's, not functions of this program.
+  void *entry = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  ASSERT_EQ(cudaGetDriverEntryPointByVersion("cuGraphKernelNodeGetParams",
+                                             &entry, 12000, cudaEnableDefault,
+                                             &found),
+            cudaSuccess);
+  const auto getParams =
+      reinterpret_cast<decltype(&cuGraphKernelNodeGetParams)>(entry);
+  const auto blocks = [&]() -> unsigned {
+    cudaGraph_t graph = nullptr;
+    cudaGraphNode_t node = nullptr;
+    size_t count = 1;
+    CUDA_KERNEL_NODE_PARAMS params = {};
+    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
+              cudaSuccess);
+    EXPECT_EQ(run(), DISCO_OK) << disco_last_error();
+    EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    EXPECT_EQ(cudaGraphGetNodes(graph, &node, &count), cudaSuccess);
+    EXPECT_EQ(count, 1u);
+    EXPECT_EQ(getParams(node, &params), CUDA_SUCCESS);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    return params.gridDimX;
+  };
+  ASSERT_EQ(prepare(), DISCO_OK) << disco_last_error();
+  EXPECT_EQ(blocks(), 4u * 2 * 2); // rows, tiles of 128 longitudes, 8 fields
+  ASSERT_EQ(run(), DISCO_OK) << disco_last_error();
+  const std::vector<char> expected = result();
+  constexpr int64_t choices[][2] = {{8, 4}, {8, 9},  {8, 11}, {4, 9},
+                                    {1, 9}, {0, 11}, {4, 0},  {0, 0}};
+  for (const auto &choice : choices) {
+    SCOPED_TRACE(std::to_string(choice[0]) + " fields, " +
+                 std::to_string(choice[1]) + " features");
+    setSchedule(call, choice[0], choice[1], 0);
+    disco_device_destroy(prepared);
+    prepared = nullptr;
+    ASSERT_EQ(prepare(), DISCO_OK) << disco_last_error();
+    const auto fields = static_cast<unsigned>(choice[0] ? choice[0] : 8);
+    EXPECT_EQ(blocks(), 4 * 2 * 16 / fields);
+    ASSERT_EQ(run(), DISCO_OK) << disco_last_error();
+    // Each sum has the order of the taps, whoever does it.
+    EXPECT_EQ(result(), expected);
+  }
+}
+
+TEST_F(Call, SchedulesSayHowMuchOfTheExpandedTensorThereIs) {
+  call.op = DISCO_OP_CONV;
+  call.out_channels = 8;
+  call.groups = 1;
+  std::vector<uint64_t> bytes;
+  for (const int64_t mib : {1, 4096, 0}) {
+    setSchedule(call, 0, 0, mib);
+    call.channels = 512;
+    call.has_bias = 0;
+    disco_device_destroy(prepared);
+    prepared = nullptr;
+    ASSERT_EQ(prepare(), DISCO_OK) << disco_last_error();
+    bytes.emplace_back();
+    ASSERT_EQ(disco_device_workspace_bytes(prepared, &call, &bytes.back()),
+              DISCO_OK)
+        << disco_last_error();
+  }
+  // A row of 200 longitudes of 512 channels and 9 features, and four of them.
+  constexpr uint64_t row = uint64_t(512) * 9 * 200 * 4,
+                     weight = 512 * 9 * 8 * 4;
+  EXPECT_GE(bytes[0], row);
+  EXPECT_LT(bytes[0], row + 2 * weight);
+  EXPECT_GE(bytes[1], 4 * row);
+  EXPECT_LT(bytes[1], 4 * row + 2 * weight);
+  EXPECT_EQ(bytes[2], bytes[1]);
+}
+
+TEST_F(Call, SchedulesWithoutAKernelAreRefused) {
+  const auto expectRefusal = [&](const char *message) {
+    EXPECT_EQ(prepare(), DISCO_INVALID_ARGUMENT);
+    EXPECT_STREQ(disco_last_error(), message);
+  };
+  setSchedule(call, 3, 9, 0);
+  expectRefusal("expected the schedule's fields to be a number that csr_gather "
+                "has a kernel for, at most 8, but got 3");
+  setSchedule(call, 4, 11, 0);
+  expectRefusal("expected the schedule's features to be a number that "
+                "csr_gather has a kernel for with 4 fields, but got 11");
+  setSchedule(call, 8, 9, 64);
+  expectRefusal("expected the schedule's block_mib to be from 0 to 0, but got "
+                "64");
+  call.schedule.fields[1].id = 3;
+  expectRefusal("expected the fields of a schedule of csr_gather to have ids "
+                "from 0 to 2, but got 3");
+  call.op = DISCO_OP_CONTRACT_SUM;
+  call.schedule.order = DISCO_WEIGHT_FIRST;
+  setSchedule(call, 8, 0, 0);
+  expectRefusal("expected the schedule's fields to be a number that csr_gather "
+                "has a kernel for, at most 2, but got 8");
+  setSchedule(call, 2, 9, 0);
+  expectRefusal("expected the schedule's features to be 0 where csr_gather "
+                "does not contract on a sphere, but got 9");
+}
 
 TEST_F(Call, CanBeCapturedInAGraph) {
   ASSERT_EQ(prepare(), DISCO_OK) << disco_last_error();

@@ -17,7 +17,6 @@
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
-#include <map>
 
 using namespace disco;
 using namespace disco::test;
@@ -83,9 +82,9 @@ public:
         makeContractSumTables(psi, lattice, SumType::f64);
     std::vector<double> y(op.numOut(), unset);
     EXPECT_LE(t.tile, 32 * sumPoints);
-    for (const Int4 &group : t.rows)
+    for (size_t group = 0; group < t.rows.size(); ++group)
       for (int32_t first = 0; first < lattice.points; first += t.tile)
-        for (int32_t r = 0; r < group.w; ++r)
+        for (int32_t r = 0; r < t.rows[group].w; ++r)
           sumRow(t, group, first, r, y);
     return y;
   }
@@ -125,31 +124,34 @@ private:
     return columns;
   }
 
-  void sumRow(const ContractSumTables &t, const Int4 &group, int32_t first,
+  void sumRow(const ContractSumTables &t, size_t groupIndex, int32_t first,
               int32_t r, std::vector<double> &y) const {
+    const Int4 &group = t.rows[groupIndex];
     const int32_t points = std::min(t.tile, lattice.points - first);
     std::vector<double> sums(points);
+    int64_t values = t.groupValues[groupIndex]; // walks through all stages
     for (int64_t k = 0; k < op.numBasis(); ++k)
       for (int32_t s = group.x; s < group.x + group.y; ++s) {
         const Int4 &stage = t.stages[s];
-        std::map<int32_t, std::vector<double>> windows; // by group
-        for (int32_t w = stage.x; w < stage.x + stage.y; ++w) {
-          const Int4 &window = t.windows[w];
-          auto &columns = windows[window.w];
-          for (int32_t c = 0; c < points + window.z - 1; ++c)
-            columns.push_back(at(k, window.x, int64_t(window.y) + first + c));
-        }
-        const int32_t *offsets = t.pieceOffsets.data() + int64_t(s) * sumRows;
-        for (int32_t i = offsets[r]; i < offsets[r + 1]; ++i) {
-          const Int4 &piece = t.pieces[i];
-          const std::vector<double> &columns = windows.at(piece.x);
-          EXPECT_LE(piece.w + piece.y % 2 + piece.z, stage.w);
-          for (int32_t u = 0; u < piece.z; ++u)
-            for (int32_t p = 0; p < points; ++p)
-              sums[p] += valueOf(t.values, stage.z + k * stage.w + piece.w +
-                                               piece.y % 2 + u) *
-                         columns.at(piece.y + u + p);
-        }
+        std::vector<int32_t> header(headerBytes(stage.z) / 4);
+        std::memcpy(header.data(), t.values.data() + values * 8,
+                    header.size() * 4);
+        EXPECT_EQ(header[0], stage.z);
+        EXPECT_LE(stage.z, t.maxSteps);
+        EXPECT_LE(stage.w * 16, t.maxValueBytes);
+        int64_t value = values + headerBytes(stage.z) / 8;
+        for (int32_t step = 0; step < stage.z; ++step)
+          for (int32_t row = 0; row < sumRows; ++row) {
+            const int32_t has = header[1 + step] >> 4 * row & 15;
+            for (int32_t i = 0; i < 2; ++i)
+              for (int32_t p = 0; row == r && p < points; ++p)
+                if (has & 1 << i)
+                  sums[p] += valueOf(t.values, value + i) *
+                             at(k, stage.x, stage.y + first + 2 * step + i + p);
+            value += has ? 2 : 0;
+          }
+        values += stage.w * 2;
+        EXPECT_EQ(value, values) << "values of a stage";
       }
     for (int32_t p = 0; p < points; ++p) {
       double &to =

@@ -71,7 +71,7 @@ TEST(Cost, StagesAddUpAndTheMarginFreesTheBindingClass) {
 TEST(Cost, GatherCountsOfSelf256) {
   Problem p = as(DISCO_OP_CONTRACT, layer("self256", DType::f32));
   Cost cost = costOf("csr_gather", p, target("h200"), DISCO_FILTER_FIRST,
-                     "bc_tile=8,k_tile=9,threads=128");
+                     "fields=8,features=9");
   Counts c = stageNamed(cost, "contraction").counts;
   const double taps = 15044, warps = 23, blocks = 32;
   EXPECT_EQ(c.usefulFlop, 2 * 9 * taps * 720 * 256);
@@ -515,9 +515,9 @@ TEST(Cost, PointSetsAreTiledByThreads) {
   p.in_shape[1] = p.out_shape[1] = 1;
   p.channels = p.out_channels = 12;
   p.filter = assumedCounts(DISCO_TABLE, 4, p.in_shape, p.out_shape, 10);
-  Cost cost = costOf("csr_gather", p, target("a100"), DISCO_FILTER_FIRST,
-                     "bc_tile=8,threads=256");
-  // 26 tiles of 256 points, two blocks of fields.
-  EXPECT_EQ(cost.total().ctas, 26 * 2);
+  Cost cost =
+      costOf("csr_gather", p, target("a100"), DISCO_FILTER_FIRST, "fields=4");
+  // 51 tiles of 128 points, three blocks of fields.
+  EXPECT_EQ(cost.total().ctas, 51 * 3);
   EXPECT_EQ(costOf("cpu_gather", p, target("avx2")).total().ctas, 68);
 }

@@ -165,15 +165,14 @@ TEST(Selection, ForcedChoicesAreHonoured) {
   Problem p = layer("self256", DType::bf16);
   SelectionOptions options = withPlanned("csr_gather");
   options.order = DISCO_WEIGHT_FIRST;
-  options.fields = "threads=64,bc_tile=2";
+  options.fields = "block_mib=32,fields=1";
   auto selection = select(p, target("h200"), options);
   ASSERT_TRUE(selection.ok()) << selection.message();
   EXPECT_STREQ(selection->winner.family->name, "csr_gather");
   EXPECT_EQ(selection->winner.schedule.order, DISCO_WEIGHT_FIRST);
   std::string fields = fieldsToString(selection->winner.schedule,
                                       selection->winner.family->fields());
-  EXPECT_EQ(fields.rfind("bc_tile=2,", 0), 0u) << fields;
-  EXPECT_NE(fields.find("threads=64"), fields.npos) << fields;
+  EXPECT_EQ(fields, "fields=1,features=0,block_mib=32");
 }
 
 TEST(Selection, ForcedChoicesAreRefusedNamingTheRule) {
@@ -202,12 +201,27 @@ TEST(Selection, ForcedChoicesAreRefusedNamingTheRule) {
   options.fields = "tile=64";
   EXPECT_EQ(
       why(options),
-      "expected the schedule field to be one of bc_tile, k_tile, threads, "
-      "split_taps, block_rows, atomics, but got tile");
-  options.fields = "atomics=1";
-  EXPECT_EQ(why(options), "family 'csr_gather' is not applicable: rule 14: "
-                          "expected atomics to be 0 for conv, but got 1; "
-                          "suggestion: leave atomics at 0");
+      "expected the schedule field to be one of fields, features, block_mib, "
+      "but got tile");
+  options.fields = "block_mib=0";
+  EXPECT_EQ(why(options), "family 'csr_gather' is not applicable: rule 13: "
+                          "expected block_mib to be at least 1 for conv, but "
+                          "got 0; suggestion: use block_mib=128");
+  options.fields = "fields=2,features=9";
+  options.order = DISCO_FILTER_FIRST;
+  EXPECT_EQ(why(options), "family 'csr_gather' is not applicable: rule 12: "
+                          "expected fields to be 1, 4 or 8, but got 2; "
+                          "suggestion: use fields=8");
+  options.fields = "fields=4,features=11";
+  EXPECT_EQ(why(options), "family 'csr_gather' is not applicable: rule 12: "
+                          "expected features to be 9 for 4 fields, but got 11; "
+                          "suggestion: use features=9");
+  options.order = DISCO_WEIGHT_FIRST;
+  options.fields = "fields=2,features=9";
+  EXPECT_EQ(why(options), "family 'csr_gather' is not applicable: rule 12: "
+                          "expected features to be 0 where a thread has no "
+                          "features of its own, but got 9; suggestion: use "
+                          "features=0");
   p = as(DISCO_OP_CONTRACT, p);
   options = withPlanned("cpu_gather");
   options.order = DISCO_WEIGHT_FIRST;
@@ -283,10 +297,10 @@ TEST(Selection, TailsOfFieldsTakeNarrowBlocks) {
     int64_t batch, channels;
     const char *fields;
   };
-  for (Case c : {Case{1, 1, "bc_tile=1,"}, Case{1, 3, "bc_tile=1,"},
-                 Case{2, 2, "bc_tile=4,"}, Case{1, 7, "bc_tile=4,"},
-                 Case{1, 8, "bc_tile=8,"}, Case{3, 3, "bc_tile=8,"},
-                 Case{1, 16, "bc_tile=8,"}}) {
+  for (Case c : {Case{1, 1, "fields=1,"}, Case{1, 3, "fields=1,"},
+                 Case{2, 2, "fields=4,"}, Case{1, 7, "fields=4,"},
+                 Case{1, 8, "fields=8,"}, Case{3, 3, "fields=8,"},
+                 Case{1, 16, "fields=8,"}}) {
     Problem p = as(DISCO_OP_CONTRACT, small(DType::f32));
     p.batch = c.batch;
     p.channels = p.out_channels = c.channels;

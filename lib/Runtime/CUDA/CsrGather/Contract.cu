@@ -39,8 +39,7 @@ struct Place {
   }
 };
 
-/// Y is the type of y.
-template <typename Y, int BC, int KT> struct Contract {
+template <int BC, int KT> struct Contract {
   static constexpr int width = BC == 1 ? 1 : packWidth<A>;
   static constexpr int planes = BC / width;
   static constexpr int record = recordSize(KT, sizeof(A));
@@ -141,17 +140,23 @@ template <typename Y, int BC, int KT> struct Contract {
     return __double2loint(v);
   }
 
-  __device__ void store(const A (&sums)[KT][BC], Y *y, int fields,
+  __device__ void store(const A (&sums)[KT][BC], T *y, int fields,
                         int basis) const {
 #pragma unroll
     for (int k = 0; k < KT; ++k) {
       if (k >= basis)
         return;
-      Y *to = y + k * p.fields.yBasis;
+      T *to = y + k * p.fields.yBasis;
 #pragma unroll
       for (int i = 0; i < BC; ++i)
-        if (BC == 1 || i < fields)
-          to[i * p.fields.yField] = convert<Y>(sums[k][i]);
+        if (BC == 1 || i < fields) {
+          const T high = convert<T>(sums[k][i]);
+          to[i * p.fields.yField] = high;
+          if constexpr (sizeof(T) == 2)
+            if (p.fields.low)
+              to[i * p.fields.yField + p.fields.low] =
+                  convert<T>(sums[k][i] - convert<A>(high));
+        }
     }
   }
 
@@ -163,7 +168,7 @@ template <typename Y, int BC, int KT> struct Contract {
     const int points = min(s.tile, s.lattice - place.firstPoint);
     const T *x =
         static_cast<const T *>(p.fields.x) + place.field * p.fields.xField;
-    Y *y = static_cast<Y *>(p.fields.y) + place.field * p.fields.yField +
+    T *y = static_cast<T *>(p.fields.y) + place.field * p.fields.yField +
            row.z +
            (place.firstPoint + static_cast<int>(threadIdx.x)) * s.phases;
     // Warps without points help to stage.
@@ -197,28 +202,22 @@ constexpr int blocksOf(int sums) {
   return words > 80 ? 3 : words > 60 ? 4 : 5;
 }
 
-#define DISCO_CONTRACT(BC, KT, Y, suffix)                                      \
+#define DISCO_CONTRACT(BC, KT)                                                 \
   extern "C" __global__ void __launch_bounds__(                                \
       disco::cuda::csr::contractThreads, blocksOf(BC *KT))                     \
-      DISCO_KERNEL(csr_contract##suffix, _bc##BC##_k##KT)(                     \
+      DISCO_KERNEL(csr_contract, _bc##BC##_k##KT)(                             \
           const __grid_constant__ disco::cuda::csr::ContractParams params) {   \
-    disco::cuda::csr::Contract<Y, BC, KT>(params, sharedMemory).run();         \
+    disco::cuda::csr::Contract<BC, KT>(params, sharedMemory).run();            \
   }
 
 #if DISCO_IS_F64
-DISCO_CONTRACT(4, 4, double, )
-DISCO_CONTRACT(4, 9, double, )
-DISCO_CONTRACT(1, 9, double, )
+DISCO_CONTRACT(4, 4)
+DISCO_CONTRACT(4, 9)
+DISCO_CONTRACT(1, 9)
 #else
-#define DISCO_CONTRACTS(Y, suffix)                                             \
-  DISCO_CONTRACT(8, 4, Y, suffix)                                              \
-  DISCO_CONTRACT(8, 9, Y, suffix)                                              \
-  DISCO_CONTRACT(8, 11, Y, suffix)                                             \
-  DISCO_CONTRACT(4, 9, Y, suffix)                                              \
-  DISCO_CONTRACT(1, 9, Y, suffix)
-DISCO_CONTRACTS(disco::cuda::types::DISCO_DTYPE, )
-#endif
-#if DISCO_IS_NARROW
-// Sums that are not rounded.
-DISCO_CONTRACTS(float, _wide)
+DISCO_CONTRACT(8, 4)
+DISCO_CONTRACT(8, 9)
+DISCO_CONTRACT(8, 11)
+DISCO_CONTRACT(4, 9)
+DISCO_CONTRACT(1, 9)
 #endif

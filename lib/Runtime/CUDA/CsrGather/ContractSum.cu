@@ -6,299 +6,359 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block sums over k and taps for some neighbouring rows, BC fields and `tile`
-// out-points. Each feature's windows are staged for all rows of the block,
-// those of the next stage while this one is summed. A warp works on one row, a
-// thread on 8 neighbouring out-points of it, so that a column, once loaded, is
-// used for up to 8 taps:
+// Warps work alone: one sums over k and taps for a group of neighbouring rows,
+// F fields and `tile` out-points. For each k, and each window of a ring that
+// rows of the group read, it copies the window and the values to its part of
+// shared memory, two windows ahead of the one that is summed. There is no
+// barrier between warps. A thread has 8 neighbouring out-points of every row of
+// the group, and slides over the window, so that a word, once loaded, is used
+// for up to 8 taps of every row:
 //
 //   out-points       0 1 2 3 4 5 6 7
 //   tap u reads      u ... u+7           7 of them are there from tap u-1
 //
-// Shared memory holds groups of 8 columns; in each, chunks of 16 bytes of one
-// field, those of all fields next to each other, and 16 bytes of padding, so
+// Shared memory holds groups of 8 columns; in each, chunks of V elements of one
+// field, those of all fields next to each other, and a chunk of padding, so
 // that neighbouring threads, a group apart, read different banks:
 //
-//   f32, BC = 4     f0 0-3 | f1 0-3 | f2 0-3 | f3 0-3 | f0 4-7 | ... | padding
+//   f32, F = 2       f0 0-3 | f1 0-3 | f0 4-7 | f1 4-7 | padding
 //
-// Chunks of a plane of f32 or f64 are copied by the hardware where they are
-// aligned; else, and with narrow types, they go through registers.
+// Elements are as they are in x, and converted when they are loaded.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../device/Types.h"
+#include "Copy.h"
 #include "Params.h"
 
 namespace disco::cuda::csr {
 
-__device__ __forceinline__ void copyAsync(void *shared, const void *global) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"r"(
-                   static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-               "l"(global)
-               : "memory");
-}
-__device__ __forceinline__ void waitForCopies() {
-  asm volatile("cp.async.wait_all;\n" ::: "memory");
+/// Tells the compiler that all threads of a warp have the same value: branches
+/// on it need no reconvergence.
+__device__ __forceinline__ int uniform(int value) {
+  return __shfl_sync(0xffffffffu, value, 0);
 }
 
-/// X is the type of x, Y that of y, sums are in A.
-template <typename X, typename Y, int BC> struct ContractSum {
-  using A = typename SumOf<Y>::type;
-  static constexpr int P = sumPoints;
+using T = types::DISCO_DTYPE;
+using A = SumOf<T>::type;
+
+template <int F> struct ContractSum {
+  static constexpr int P = sumPoints, R = sumRows;
   static constexpr int V = packWidth<A>;
   static constexpr int chunks = P / V; ///< of a group, for each field
   static constexpr int slots = chunks + 1;
-  static constexpr int groupUnits = chunks * BC + 1; ///< of 16 bytes
-  static_assert(groupUnits == sumGroupUnits(BC, sizeof(A)), "as the host has");
-  using Chunk = Pack<A, V>;
+  static constexpr int groupChunks = chunks * F + 1;
+  static_assert(groupChunks == sumGroupChunks(F, sizeof(A)), "as the host has");
+  using Chunk = Pack<T, V>;
+  using Values = Pack<A, V>;
+  using Sums = A[R][P][F];
 
   const ContractSumParams &p;
-  char *shared;
-  int warp, lane;
-  int firstPoint, points, fields;
+  char *shared; ///< of the warp
+  int lane;
+  int points, fields;
+  int firstOfLane; ///< out-point of the lane's first chunk, in the ring
 
-  /// What a stage needs, and where one of the two halves of shared memory has
-  /// it: pieces, then values, then columns.
-  struct Step {
-    Int4 stage;
-    const int32_t *offsets; ///< of each row's pieces
-    int firstPiece, numPieces;
-    Int4 *pieces;
-    A *values;
-    Chunk *columns;
+  /// What is copied next: a stage of the group, the plane of x, the values.
+  struct Cursor {
+    int index, values;
+    const T *x;
   };
 
   __device__ ContractSum(const ContractSumParams &p, char *shared)
-      : p(p), shared(shared), warp(threadIdx.x / 32), lane(threadIdx.x % 32),
-        firstPoint(0), points(0), fields(0) {}
+      : p(p), shared(shared), lane(threadIdx.x % 32), points(0), fields(0),
+        firstOfLane(0) {}
 
-  __device__ Step stepOf(int index, int half) const {
-    Step step;
-    step.stage = p.sphere.stages[index];
-    step.offsets = p.sphere.pieceOffsets + index * sumRows;
-    step.firstPiece = step.offsets[0];
-    step.numPieces = step.offsets[sumRows] - step.firstPiece;
-    step.pieces = reinterpret_cast<Int4 *>(shared + half * p.bufferBytes);
-    step.values = reinterpret_cast<A *>(step.pieces + step.numPieces);
-    step.columns = reinterpret_cast<Chunk *>(step.values + step.stage.w);
-    return step;
+  static __device__ __forceinline__ int placeOf(int chunk) {
+    return chunk / chunks * groupChunks + chunk % chunks * F;
   }
 
-  static __device__ __forceinline__ int unitOf(int chunk) {
-    return chunk / chunks * groupUnits + chunk % chunks * BC;
+  /// Copies chunks of a window, 32 neighbouring ones of each field at a time.
+  __device__ __forceinline__ void copyColumns(const Int4 &stage, const T *x,
+                                              Chunk *to) const {
+    const int count = (points - 1) / V + 1 + stage.z;
+    x += stage.x;
+    to += placeOf(lane);
+    if (p.isAligned)
+      copyAligned(x, stage.y, count, to);
+    else
+      copyElements(x, stage.y + firstOfLane, count, to);
   }
 
-  /// Copies the windows of a stage; a warp takes 32 neighbouring chunks of a
-  /// field at a time, and the warps of a field take turns.
-  __device__ void stageColumns(const Int4 &stage, const X *x, Chunk *to) {
-    constexpr int turn = contractSumThreads / BC; // chunks of a field at once
-    constexpr int skip = turn / chunks * groupUnits;
-    const Sphere &s = p.sphere;
-    const int field = warp % BC;
-    if (field >= fields)
-      return;
-    const int begin = warp / BC * 32 + lane;
-    x += field * p.fields.xField;
-    to += unitOf(begin) + field;
-    for (int i = 0; i < stage.y; ++i) {
-      const Int4 window = s.windows[stage.x + i];
-      const int count = (points + window.z - 1 + V - 1) / V;
-      const X *from = x + window.x;
-      Chunk *at = to + window.w * groupUnits;
-      int point = window.y + firstPoint + begin * V;
-      for (int chunk = begin; chunk < count; chunk += turn, at += skip) {
-        while (point >= s.lattice)
-          point -= s.lattice;
-        stageChunk(from, point, at);
-        point += turn * V;
-      }
-    }
-  }
-
-  __device__ __forceinline__ void stageChunk(const X *x, int point,
-                                             Chunk *to) const {
-    const Sphere &s = p.sphere;
-    if (p.isAligned) {
-      if constexpr (sizeof(X) == sizeof(A)) {
-        copyAsync(to, x + point);
-      } else {
-        const auto from = *reinterpret_cast<const Pack<X, V> *>(x + point);
-        Chunk c;
-#pragma unroll
-        for (int i = 0; i < V; ++i)
-          c.v[i] = convert<A>(from.v[i]);
-        *to = c;
-      }
-      return;
-    }
-    Chunk c;
-#pragma unroll
-    for (int i = 0; i < V; ++i) {
-      int at = point + i;
-      while (at >= s.lattice)
-        at -= s.lattice;
-      c.v[i] = convert<A>(x[at * s.stride]);
-    }
-    *to = c;
-  }
-
-  __device__ void stage(const Step &to, int k, const X *x) {
-    const Sphere &s = p.sphere;
-    stageColumns(to.stage, x + k * p.fields.xBasis, to.columns);
-    const Chunk *from = reinterpret_cast<const Chunk *>(
-        static_cast<const A *>(s.values) + to.stage.z +
-        static_cast<int64_t>(k) * to.stage.w);
-    for (int i = threadIdx.x; i < to.stage.w / V; i += blockDim.x)
-      copyAsync(reinterpret_cast<Chunk *>(to.values) + i, from + i);
-    for (int i = threadIdx.x; i < to.numPieces; i += blockDim.x)
-      copyAsync(to.pieces + i, s.pieces + to.firstPiece + i);
-  }
-
-  /// Adds the taps [begin, end) of a piece, whose values and columns begin at
-  /// tap 0. `chunk` is where the thread's first out-point reads tap 0, counted
-  /// from `x`.
-  __device__ __forceinline__ void accumulate(A (&sums)[P][BC], const Chunk *x,
-                                             int chunk, unsigned begin,
-                                             unsigned taps,
-                                             const Chunk *values) const {
-    Chunk ring[slots][BC];
-    const auto load = [&](int slot) {
-      const Chunk *from = x + unitOf(chunk++);
-#pragma unroll
-      for (int f = 0; f < BC; ++f)
-        ring[slot][f] = from[f];
+  /// A ring has at least 32 chunks: one subtraction brings a point back.
+  __device__ __forceinline__ void copyAligned(const T *x, int point, int count,
+                                              Chunk *to) const {
+    constexpr int step = 32 / chunks * groupChunks;
+    const auto wrapped = [&](int at) {
+      return static_cast<int>(
+          min(static_cast<unsigned>(at),
+              static_cast<unsigned>(at - p.sphere.lattice)));
     };
+    // A field that is not there is another one again.
+    const int64_t field = fields < F ? 0 : p.fields.xField;
+    int first = wrapped(point + firstOfLane);
+#pragma unroll 1
+    for (int chunk = lane; chunk < count; chunk += 64) {
+      const int second = wrapped(first + 32 * V);
+      const T *a = x + first, *b = x + second;
+#pragma unroll
+      for (int f = 0; f < F; ++f)
+        copyAsync<sizeof(Chunk)>(to + f, a + f * field);
+      if (chunk + 32 < count)
+#pragma unroll
+        for (int f = 0; f < F; ++f)
+          copyAsync<sizeof(Chunk)>(to + step + f, b + f * field);
+      first = wrapped(second + 32 * V);
+      to += 2 * step;
+    }
+  }
+
+  __device__ __forceinline__ void copyElements(const T *x, int point, int count,
+                                               Chunk *to) const {
+    const int lattice = p.sphere.lattice;
+#pragma unroll 1
+    for (int chunk = lane; chunk < count; chunk += 32) {
+#pragma unroll 1
+      for (int i = 0; i < V; ++i, ++point) {
+        while (point >= lattice)
+          point -= lattice;
+        const T *from = x + point * p.sphere.stride;
+#pragma unroll
+        for (int f = 0; f < F; ++f)
+          if (f < fields) {
+            if constexpr (sizeof(T) >= 4)
+              copyAsync<sizeof(T)>(to[f].v + i, from + f * p.fields.xField);
+            else
+              to[f].v[i] = from[f * p.fields.xField];
+          }
+      }
+      to += 32 / chunks * groupChunks;
+      point += 31 * V;
+    }
+  }
+
+  /// Copies a window and its values, and goes on to the next.
+  __device__ __forceinline__ void copy(Cursor &at, const Int4 &stage,
+                                       int numStages, char *buffer) const {
+    copyColumns(stage, at.x, reinterpret_cast<Chunk *>(buffer));
+    const A *values = static_cast<const A *>(p.sphere.values) + at.values;
+    char *to = buffer + p.columnBytes;
+#pragma unroll 1
+    for (int i = lane; i < stage.w; i += 32)
+      copyAsync<16>(to + i * 16, values + i * V);
+    at.values += stage.w * V;
+    if (++at.index == numStages) {
+      at.index = 0;
+      at.x += p.fields.xBasis;
+    }
+  }
+
+  /// Adds the taps of a step that `has` names.
+  template <int slot>
+  static __device__ __forceinline__ void addTaps(A (&sums)[P][F],
+                                                 const A (&window)[slots][F][V],
+                                                 const Values &value, int has) {
+    const auto add = [&](int i) {
+#pragma unroll
+      for (int j = 0; j < P; ++j)
+#pragma unroll
+        for (int f = 0; f < F; ++f)
+          sums[j][f] +=
+              value.v[i] * window[(slot + (i + j) / V) % slots][f][(i + j) % V];
+    };
+    if (has == (1 << V) - 1) {
+#pragma unroll
+      for (int i = 0; i < V; ++i)
+        add(i);
+      return;
+    }
+    // Not multiplied by a zero: what a row does not have may be NaN.
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      if (has & 1 << i)
+        add(i);
+  }
+
+  /// What a thread knows of a window while it slides over it. Masks are loaded
+  /// one ahead.
+  struct Slide {
+    const Chunk *x;
+    int chunk, left, mask;
+    const int *masks;
+    const Values *values;
+    A window[slots][F][V];
+  };
+
+  static __device__ __forceinline__ void load(Slide &s, int slot) {
+#pragma unroll
+    for (int f = 0; f < F; ++f) {
+      const Chunk c = s.x[f];
+#pragma unroll
+      for (int i = 0; i < V; ++i)
+        s.window[slot][f][i] = convert<A>(c.v[i]);
+    }
+    s.x += ++s.chunk % chunks ? F : F + 1;
+  }
+
+  /// As many steps as bring the slots back in their order.
+  template <int slot>
+  static __device__ __forceinline__ void slide(Sums &sums, Slide &s) {
+    if constexpr (slot < slots) {
+      load(s, (slot + slots - 1) % slots);
+      const int mask = s.mask;
+      s.mask = uniform(*++s.masks);
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+        const int has = mask >> 4 * r & 15;
+        if (has) {
+          addTaps<slot>(sums[r], s.window, *s.values++, has);
+        }
+      }
+      if (--s.left > 0)
+        slide<slot + 1>(sums, s);
+    }
+  }
+
+  __device__ __forceinline__ void accumulate(Sums &sums,
+                                             const char *buffer) const {
+    const char *values = buffer + p.columnBytes;
+    Slide s;
+    s.masks = reinterpret_cast<const int *>(values) + 1;
+    s.left = uniform(s.masks[-1]);
+    s.mask = uniform(s.masks[0]);
+    // Threads without points do what the last one does.
+    s.x = reinterpret_cast<const Chunk *>(buffer) +
+          min(lane, (points - 1) / P) * groupChunks;
+    s.chunk = 0;
 #pragma unroll
     for (int slot = 0; slot < slots - 1; ++slot)
-      load(slot);
-    const int end = begin + taps;
-    for (int first = 0; first < end; first += slots * V) {
-#pragma unroll
-      for (int slot = 0; slot < slots; ++slot) {
-        const int u = first + slot * V;
-        if (u >= end)
-          break;
-        load((slot + slots - 1) % slots);
-        const Chunk value = *values++;
-        // Not multiplied by a zero: what a piece does not have may be NaN.
-        const unsigned from = 1u << (u == 0 ? begin : 0);
-        const unsigned has = (1u << min(end - u, V)) - from;
-#pragma unroll
-        for (int i = 0; i < V; ++i)
-          if (has & 1u << i)
-#pragma unroll
-            for (int j = 0; j < P; ++j)
-#pragma unroll
-              for (int f = 0; f < BC; ++f)
-                sums[j][f] +=
-                    value.v[i] *
-                    ring[(slot + (i + j) / V) % slots][f].v[(i + j) % V];
-      }
-    }
+      load(s, slot);
+    s.values = reinterpret_cast<const Values *>(values + headerBytes(s.left));
+    while (s.left > 0)
+      slide<0>(sums, s);
   }
 
-  __device__ void run() {
+  __device__ void run(int item) {
     const Sphere &s = p.sphere;
-    const unsigned rest = blockIdx.x / s.tiles;
-    firstPoint = static_cast<int>(blockIdx.x % s.tiles) * s.tile;
-    const int firstField = static_cast<int>(rest % s.fieldBlocks) * BC;
-    const Int4 group = s.rows[rest / s.fieldBlocks];
-    fields = min(BC, p.fields.numFields - firstField);
+    const int rest = item / s.tiles;
+    const int firstPoint = item % s.tiles * s.tile;
+    const int firstField = rest % s.fieldBlocks * F;
+    fields = min(F, p.fields.numFields - firstField);
     points = min(s.tile, s.lattice - firstPoint);
-    const X *x =
-        static_cast<const X *>(p.fields.x) + firstField * p.fields.xField;
-    const int row = warp, myLane = lane;
-    // Threads without points, and those of missing rows, help to stage.
-    const bool isActive = row < group.w && myLane * P < points;
-    A sums[P][BC] = {};
-    const int steps = group.y == 0 ? 0 : p.fields.numBasis * group.y;
-    int k = 0, index = 0;
-    if (steps > 0)
-      stage(stepOf(group.x, 0), 0, x);
-    for (int i = 0; i < steps; ++i) {
-      waitForCopies();
-      __syncthreads();
-      const Step now = stepOf(group.x + index, i % 2);
-      if (++index == group.y) {
-        index = 0;
-        ++k;
-      }
-      if (i + 1 < steps)
-        stage(stepOf(group.x + index, (i + 1) % 2), k, x);
-      if (!isActive)
-        continue;
-      const int end = now.offsets[row + 1] - now.firstPiece;
-      for (int j = now.offsets[row] - now.firstPiece; j < end; ++j) {
-        const Int4 piece = now.pieces[j];
-        accumulate(sums, now.columns + (piece.x + myLane) * groupUnits,
-                   piece.y / V, piece.y % V, piece.z,
-                   reinterpret_cast<const Chunk *>(now.values + piece.w));
-      }
+    firstOfLane = (firstPoint + lane * V) % s.lattice;
+    Sums sums = {};
+    // High and low parts have the same values.
+#pragma unroll 1
+    for (int part = 0; part < (sizeof(T) == 2 && p.fields.low ? 2 : 1); ++part)
+      sum(sums, item, part * p.fields.low);
+    store(sums, item);
+  }
+
+  /// Adds the taps of all features; those of x begin `offset` further.
+  __device__ __forceinline__ void sum(Sums &sums, int item,
+                                      int64_t offset) const {
+    const Sphere &s = p.sphere;
+    const int rest = item / s.tiles;
+    const int firstField = rest % s.fieldBlocks * F;
+    const int group = rest / s.fieldBlocks;
+    const int firstStage = s.rows[group].x, numStages = s.rows[group].y;
+    int left = numStages * p.fields.numBasis;
+    if (left == 0)
+      return;
+    Cursor next = {0, p.groupValues[group],
+                   static_cast<const T *>(p.fields.x) +
+                       firstField * p.fields.xField + offset};
+    const Int4 *stages = s.stages + firstStage;
+#pragma unroll 1
+    for (int i = 0; i < sumStages - 1; ++i) {
+      if (i < left)
+        copy(next, stages[next.index], numStages, shared + i * p.bufferBytes);
+      commitCopies();
     }
-    store(sums, group, firstField, row, myLane, isActive);
+    // The buffer before `from`, round the end, is free.
+    for (int from = 0; left > 0; --left) {
+      const Int4 stage = stages[next.index];
+      waitForCopies<sumStages - 2>();
+      __syncwarp();
+      if (left >= sumStages) {
+        const int to = from == 0 ? sumStages - 1 : from - 1;
+        copy(next, stage, numStages, shared + to * p.bufferBytes);
+      }
+      commitCopies();
+      accumulate(sums, shared + from * p.bufferBytes);
+      from = from + 1 == sumStages ? 0 : from + 1;
+    }
+    waitForCopies<0>();
+    __syncwarp();
   }
 
   /// Through shared memory, so that neighbouring threads store neighbours.
-  __device__ void store(const A (&sums)[P][BC], const Int4 &group,
-                        int firstField, int row, int myLane, bool isActive) {
-    __syncthreads();
-    Chunk *all = reinterpret_cast<Chunk *>(shared);
-    if (isActive)
+  __device__ void store(const Sums &sums, int item) const {
+    const Sphere &s = p.sphere;
+    const int rest = item / s.tiles;
+    const Int4 group = s.rows[rest / s.fieldBlocks];
+    const int firstPoint = item % s.tiles * s.tile;
+    const int firstField = rest % s.fieldBlocks * F;
+    Values *all = reinterpret_cast<Values *>(shared);
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      if (r >= group.w)
+        return;
+      __syncwarp();
 #pragma unroll
       for (int chunk = 0; chunk < chunks; ++chunk)
 #pragma unroll
-        for (int f = 0; f < BC; ++f) {
-          Chunk c;
+        for (int f = 0; f < F; ++f) {
+          Values c;
 #pragma unroll
           for (int i = 0; i < V; ++i)
-            c.v[i] = sums[chunk * V + i][f];
-          all[(threadIdx.x) * groupUnits + chunk * BC + f] = c;
+            c.v[i] = sums[r][chunk * V + i][f];
+          all[lane * groupChunks + chunk * F + f] = c;
         }
-    __syncthreads();
+      __syncwarp();
+      storeRow(p.rowPlaces[group.z + r] + firstPoint * s.phases, firstField);
+    }
+  }
+
+  __device__ void storeRow(int place, int firstField) const {
     const Sphere &s = p.sphere;
-    for (int r = 0; r < group.w; ++r) {
-      Y *y = static_cast<Y *>(p.fields.y);
-      const int64_t first = firstField * p.fields.yField +
-                            p.rowPlaces[group.z + r] + firstPoint * s.phases;
-      const Chunk *from = all + r * 32 * groupUnits;
-      for (int j = threadIdx.x; j < points; j += blockDim.x) {
-        const Chunk *chunk = from + unitOf(j / V);
+    const Values *all = reinterpret_cast<const Values *>(shared);
+    T *y = static_cast<T *>(p.fields.y);
+    const int64_t first = firstField * p.fields.yField + place;
+    for (int j = lane; j < points; j += 32) {
+      const Values *chunk = all + placeOf(j / V);
 #pragma unroll
-        for (int f = 0; f < BC; ++f)
-          if (BC == 1 || f < fields) {
-            const int64_t at = first + f * p.fields.yField + j * s.phases;
-            const A sum = reinterpret_cast<const A *>(chunk + f)[j % V];
-            y[at] = convert<Y>(finish<Y>(p.epilogue, sum, firstField + f, at));
-          }
-      }
+      for (int f = 0; f < F; ++f)
+        if (f < fields) {
+          const int64_t at = first + f * p.fields.yField + j * s.phases;
+          const A sum = reinterpret_cast<const A *>(chunk + f)[j % V];
+          y[at] = convert<T>(finish<T>(p.epilogue, sum, firstField + f, at));
+        }
     }
   }
 };
+
+template <int F>
+__device__ void contractSum(const ContractSumParams &p, char *shared) {
+  const int warp = threadIdx.x / 32;
+  const int item = blockIdx.x * sumWarps + warp;
+  if (item < p.numGroups * p.sphere.fieldBlocks * p.sphere.tiles)
+    ContractSum<F>(p, shared + warp * sumStages * p.bufferBytes).run(item);
+}
 
 } // namespace disco::cuda::csr
 
 extern __shared__ __align__(16) char sharedMemory[];
 
-#define DISCO_CONTRACT_SUM(BC, X, suffix)                                      \
+#define DISCO_CONTRACT_SUM(F)                                                  \
   extern "C" __global__ void __launch_bounds__(                                \
-      disco::cuda::csr::contractSumThreads,                                    \
-      3) DISCO_KERNEL(csr_contract_sum##suffix,                                \
-                      _bc##BC)(                                                \
+      disco::cuda::csr::contractSumThreads, 4) DISCO_KERNEL(csr_contract_sum,  \
+                                                            _bc##F)(           \
       const __grid_constant__ disco::cuda::csr::ContractSumParams params) {    \
-    disco::cuda::csr::ContractSum<X, disco::cuda::types::DISCO_DTYPE, BC>(     \
-        params, sharedMemory)                                                  \
-        .run();                                                                \
+    disco::cuda::csr::contractSum<F>(params, sharedMemory);                    \
   }
 
-#if DISCO_IS_F64
-DISCO_CONTRACT_SUM(2, double, )
-DISCO_CONTRACT_SUM(1, double, )
-#else
-DISCO_CONTRACT_SUM(4, disco::cuda::types::DISCO_DTYPE, )
-DISCO_CONTRACT_SUM(1, disco::cuda::types::DISCO_DTYPE, )
-#endif
-#if DISCO_IS_NARROW
-// From sums that are not rounded.
-DISCO_CONTRACT_SUM(4, float, _wide)
-DISCO_CONTRACT_SUM(1, float, _wide)
+DISCO_CONTRACT_SUM(1)
+#if !DISCO_IS_F64
+DISCO_CONTRACT_SUM(2)
 #endif

@@ -18,8 +18,9 @@
 //                              y = the sum of the parts
 //
 // The blocks bound the workspace: the K-expanded tensor never exists as a
-// whole. It is of the type of sums, so that results are rounded once. Every sum
-// has a fixed order.
+// whole. It is of the type of the fields, which f16 and bf16 products need. Its
+// lines begin at multiples of 16 bytes, whatever the number of points. Every
+// sum has a fixed order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,11 +36,10 @@ namespace disco::cuda::csr {
 
 namespace {
 
-/// Bytes of the K-expanded tensor at a time, unless one row needs more.
-constexpr int64_t blockBytes = int64_t(128) << 20;
-
 constexpr int64_t roundUp(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 constexpr int64_t alignment = 256;
+/// Elements from line to line of what has so many in a line.
+constexpr int64_t pitchOf(int64_t elements) { return roundUp(elements, 8); }
 
 const char *at(const void *memory, int64_t elements, int64_t size) {
   return static_cast<const char *>(memory) + elements * size;
@@ -58,6 +58,10 @@ struct Sizes {
         numIn(call.psi.nlat_in * call.psi.nlon_in),
         numOut(call.psi.nlat_out * call.psi.nlon_out), size(sizeOf(call.dtype)),
         sumSize(call.dtype == DISCO_F64 ? 8 : 4) {}
+
+  /// Parts of a K-expanded element, and of a packed weight: a high and a low
+  /// one.
+  int64_t parts() const { return size == 2 ? 2 : 1; }
 
   int64_t batch, channels, outChannels, groups, groupIn, groupOut;
   int64_t numBasis, numIn, numOut;
@@ -78,24 +82,30 @@ disco_status checkCounts(const Sizes &s) {
 
 /// Latitudes (points) of a block for which the features of `fields` fields are
 /// computed.
-int64_t latitudesOfBlock(const disco_kernel_call &call, int64_t fields) {
+int64_t latitudesOfBlock(const disco_kernel_call &call, int64_t fields,
+                         int64_t blockBytes) {
   const disco_kernel_psi &psi = call.psi;
   const bool isSphere = psi.form == DISCO_FORM_ARCS;
   const int64_t rowPoints = isSphere ? psi.nlon_out : 1;
-  const int64_t bytes = std::max<int64_t>(
-      fields * psi.num_basis * rowPoints * Sizes(call).sumSize, 1);
+  const int64_t bytes =
+      std::max<int64_t>(fields * psi.num_basis * rowPoints * Sizes(call).size *
+                            Sizes(call).parts(),
+                        1);
   const int64_t rows = std::max<int64_t>(blockBytes / bytes, 1);
   return isSphere ? rows : roundUp(rows, pointThreads);
 }
 
-/// For contract of so many fields of each sample.
-FilterOptions optionsOf(const disco_kernel_call &call, int64_t fields) {
+/// Makes a filter for contract of so many fields of each sample.
+disco_status makeFilter(const Device &on, const disco_kernel_call &call,
+                        int64_t fields, Filter &filter) {
   FilterOptions options;
+  if (disco_status s = readChoices(call, options.choices))
+    return s;
   options.dtype = call.dtype;
-  options.isWide = true;
   options.minFields = fields;
-  options.blockLatitudes = latitudesOfBlock(call, fields);
-  return options;
+  options.blockLatitudes =
+      latitudesOfBlock(call, fields, options.choices.blockBytes);
+  return Filter::make(on, call.psi, options, filter);
 }
 
 /// The weight of a conv, packed for a mix: once when it is constant, else in
@@ -115,10 +125,12 @@ public:
     params.weightIsF32 =
         call.weight_dtype == DISCO_F32 && call.dtype != DISCO_F64;
     const int64_t columns = isWeightFirst ? s.groupIn : s.groupIn * s.numBasis;
-    pitch = roundUp(std::max<int64_t>(columns, 1), 4);
+    pitch = pitchOf(std::max<int64_t>(columns, 1));
     params.pitch = static_cast<int32_t>(pitch);
     params.size = s.outChannels * (isWeightFirst ? s.numBasis : 1) * pitch;
-    packedBytes = params.size * s.sumSize;
+    if (params.weightIsF32 && s.size == 2)
+      params.low = params.size;
+    packedBytes = (params.size + params.low) * s.size;
     const int64_t weightSize = sizeOf(call.weight_dtype);
     const int64_t count = s.outChannels * s.groupIn * s.numBasis;
     if (call.has_bias && call.bias)
@@ -167,6 +179,8 @@ public:
     return e;
   }
 
+  int64_t low() const { return params.low; }
+
   int64_t pitch = 0;
 
 private:
@@ -196,15 +210,16 @@ public:
       return s;
     if (disco_status s = weight.make(on, mixer, c))
       return s;
-    return Filter::make(on, c.psi, optionsOf(c, c.channels), filter);
+    return makeFilter(on, c, c.channels, filter);
   }
 
   disco_status workspaceBytes(const disco_kernel_call &c,
                               uint64_t &bytes) const override {
     const Sizes s(c);
-    bytes = static_cast<uint64_t>(weight.bytes() + s.channels * s.numBasis *
-                                                       filter.maxBlockPoints() *
-                                                       s.sumSize);
+    bytes = static_cast<uint64_t>(weight.bytes() +
+                                  s.channels * s.numBasis *
+                                      pitchOf(filter.maxBlockPoints()) *
+                                      s.parts() * s.size);
     return DISCO_OK;
   }
 
@@ -239,8 +254,9 @@ private:
     fields.numFields = static_cast<int32_t>(s.channels);
     fields.numBasis = static_cast<int32_t>(s.numBasis);
     fields.xField = s.numIn;
-    fields.yBasis = pointsOf(block);
+    fields.yBasis = pitchOf(pointsOf(block));
     fields.yField = s.numBasis * fields.yBasis;
+    fields.low = (s.parts() - 1) * s.channels * fields.yField;
     return filter.launch(fields, block, stream);
   }
 
@@ -260,15 +276,17 @@ private:
     p.r = static_cast<int32_t>(s.groupIn * s.numBasis);
     p.aPitch = static_cast<int32_t>(weight.pitch);
     p.aGroup = s.groupOut * weight.pitch;
-    p.bPitch = points;
-    p.bGroup = s.groupIn * s.numBasis * points;
+    p.bPitch = pitchOf(points);
+    p.bGroup = s.groupIn * s.numBasis * p.bPitch;
+    p.aLow = weight.low();
+    p.bLow = (s.parts() - 1) * s.channels * s.numBasis * p.bPitch;
     p.dPitch = s.numOut;
     p.dGroup = s.groupOut * s.numOut;
     p.groups = static_cast<int32_t>(s.groups);
     p.epilogue = weight.epilogueOf(c, 0);
     if (c.has_residual)
       p.epilogue.residual = at(c.residual, first, s.size);
-    return mixer.mixLast(p, stream);
+    return mixer.mix(p, stream);
   }
 
   Mixer mixer;
@@ -290,20 +308,22 @@ public:
       return status;
     if (disco_status status = weight.make(on, mixer, c))
       return status;
+    FilterOptions options;
+    if (disco_status status = readChoices(c, options.choices))
+      return status;
     // As many out-channels as fit; whole groups, or a part of one.
-    const int64_t bytes =
-        std::max<int64_t>(s.numBasis * s.numIn * s.sumSize, 1);
-    const int64_t fit = std::max<int64_t>(blockBytes / bytes, 1);
+    const int64_t bytes = std::max<int64_t>(
+        s.numBasis * pitchOf(s.numIn) * s.parts() * s.size, 1);
+    const int64_t fit =
+        std::max<int64_t>(options.choices.blockBytes / bytes, 1);
     const int64_t width = std::max<int64_t>(s.groupOut, 1);
     block = fit >= width ? std::min(fit / width * width, s.outChannels) : fit;
     // The last block, or the last of a group, may be narrow.
     const int64_t last = block >= width
                              ? s.outChannels % std::max<int64_t>(block, 1)
                              : width % block;
-    FilterOptions options;
     options.dtype = c.dtype;
     options.op = FilterOp::contractSum;
-    options.isWide = true;
     options.minFields = last ? last : block;
     return Filter::make(on, c.psi, options, filter);
   }
@@ -311,8 +331,9 @@ public:
   disco_status workspaceBytes(const disco_kernel_call &c,
                               uint64_t &bytes) const override {
     const Sizes s(c);
-    bytes = static_cast<uint64_t>(weight.bytes() +
-                                  block * s.numBasis * s.numIn * s.sumSize);
+    bytes = static_cast<uint64_t>(weight.bytes() + block * s.numBasis *
+                                                       pitchOf(s.numIn) *
+                                                       s.parts() * s.size);
     return DISCO_OK;
   }
 
@@ -346,7 +367,7 @@ private:
     const int64_t group = o / s.groupOut;
     const int64_t groups = std::max<int64_t>(count / s.groupOut, 1);
     MixParams p = {};
-    p.a = at(packed, o * s.numBasis * weight.pitch, s.sumSize);
+    p.a = at(packed, o * s.numBasis * weight.pitch, s.size);
     p.b = at(c.x, (b * s.channels + group * s.groupIn) * s.numIn, s.size);
     p.d = u;
     p.m = static_cast<int32_t>(std::min(count, s.groupOut) * s.numBasis);
@@ -354,12 +375,15 @@ private:
     p.r = static_cast<int32_t>(s.groupIn);
     p.aPitch = static_cast<int32_t>(weight.pitch);
     p.aGroup = s.groupOut * s.numBasis * weight.pitch;
-    p.bPitch = p.dPitch = s.numIn;
+    p.bPitch = s.numIn;
     p.bGroup = s.groupIn * s.numIn;
-    p.dGroup = s.groupOut * s.numBasis * s.numIn;
+    p.dPitch = pitchOf(s.numIn);
+    p.dGroup = s.groupOut * s.numBasis * p.dPitch;
+    p.aLow = weight.low();
+    p.dLow = (s.parts() - 1) * count * s.numBasis * p.dPitch;
     p.groups = static_cast<int32_t>(groups);
     p.epilogue.channels = 1;
-    return mixer.mixFirst(p, stream);
+    return mixer.mix(p, stream);
   }
 
   disco_status sum(const disco_kernel_call &c, int64_t b, int64_t o,
@@ -371,8 +395,9 @@ private:
     fields.y = at(c.y, first, s.size);
     fields.numFields = static_cast<int32_t>(count);
     fields.numBasis = static_cast<int32_t>(s.numBasis);
-    fields.xBasis = s.numIn;
-    fields.xField = s.numBasis * s.numIn;
+    fields.xBasis = pitchOf(s.numIn);
+    fields.xField = s.numBasis * fields.xBasis;
+    fields.low = (s.parts() - 1) * count * fields.xField;
     fields.yField = s.numOut;
     Epilogue epilogue = weight.epilogueOf(c, o);
     if (c.has_residual)
@@ -400,20 +425,22 @@ public:
       return status;
     isWeightFirst = c.schedule.order == DISCO_WEIGHT_FIRST;
     filtered = isWeightFirst ? s.outChannels : s.channels;
-    const int64_t tiles = s.groups * ((rows(s) + outerTile - 1) / outerTile) *
-                          ((columns(s) + outerTile - 1) / outerTile);
-    // Enough blocks for every multiprocessor, but not more parts than that.
-    const int64_t wanted = 4 * on.traits().multiprocessors;
+    const ProductTile tile = productTile(static_cast<int>(s.size), false);
+    const int64_t tiles = s.groups * roundUp(rows(s), tile.m) / tile.m *
+                          (roundUp(columns(s), tile.n) / tile.n);
+    // Two blocks for every multiprocessor, but not more parts than that.
+    const int64_t wanted = 2 * on.traits().multiprocessors;
     splits = std::clamp<int64_t>(wanted / std::max<int64_t>(tiles, 1), 1, 256);
-    return Filter::make(on, c.psi, optionsOf(c, filtered), filter);
+    return makeFilter(on, c, filtered, filter);
   }
 
   disco_status workspaceBytes(const disco_kernel_call &c,
                               uint64_t &bytes) const override {
     const Sizes s(c);
-    bytes = static_cast<uint64_t>(partBytes(s) + filtered * s.numBasis *
-                                                     filter.maxBlockPoints() *
-                                                     s.sumSize);
+    bytes = static_cast<uint64_t>(partBytes(s) +
+                                  filtered * s.numBasis *
+                                      pitchOf(filter.maxBlockPoints()) *
+                                      s.parts() * s.size);
     return DISCO_OK;
   }
 
@@ -465,8 +492,10 @@ private:
     fields.numFields = static_cast<int32_t>(filtered);
     fields.numBasis = static_cast<int32_t>(s.numBasis);
     fields.xField = s.numIn;
-    fields.yBasis = filter.firstPoint(block + 1) - filter.firstPoint(block);
+    fields.yBasis =
+        pitchOf(filter.firstPoint(block + 1) - filter.firstPoint(block));
     fields.yField = s.numBasis * fields.yBasis;
+    fields.low = (s.parts() - 1) * filtered * fields.yField;
     return filter.launch(fields, block, stream);
   }
 
@@ -485,17 +514,18 @@ private:
     p.n = static_cast<int32_t>(columns(s));
     p.a = isWeightFirst ? z : other;
     p.b = isWeightFirst ? other : z;
-    p.aPitch = isWeightFirst ? points : s.numOut;
-    p.bPitch = isWeightFirst ? s.numOut : points;
+    p.aPitch = isWeightFirst ? pitchOf(points) : s.numOut;
+    p.bPitch = isWeightFirst ? s.numOut : pitchOf(points);
     p.aGroup = p.m * p.aPitch;
     p.bGroup = p.n * p.bPitch;
+    (isWeightFirst ? p.aLow : p.bLow) =
+        (s.parts() - 1) * filtered * s.numBasis * pitchOf(points);
     p.r = points;
-    p.step = roundUp((points + splits - 1) / splits, 16);
+    p.step = roundUp((points + splits - 1) / splits, 32);
     p.groups = static_cast<int32_t>(s.groups);
     p.splits = static_cast<int32_t>(splits);
     p.adds = adds;
-    return isWeightFirst ? mixer.outerFirst(p, stream)
-                         : mixer.outerLast(p, stream);
+    return mixer.outer(p, stream);
   }
 
   disco_status collect(const disco_kernel_call &c, const void *partial,

@@ -10,6 +10,8 @@
 #include "Conv.h"
 #include "Filter.h"
 
+#include <algorithm>
+
 namespace disco::cuda {
 
 using csr::Fields;
@@ -24,6 +26,8 @@ public:
   disco_status make(const Device &device, const disco_kernel_call &call) {
     sums = call.op == DISCO_OP_CONTRACT_SUM;
     csr::FilterOptions options;
+    if (disco_status s = csr::readChoices(call, options.choices))
+      return s;
     options.dtype = call.dtype;
     options.op = sums ? FilterOp::contractSum : FilterOp::contract;
     options.minFields = call.channels;
@@ -43,15 +47,28 @@ public:
     const int64_t out = psi.nlat_out * psi.nlon_out;
     const int64_t K = psi.num_basis;
     Fields fields = {};
-    fields.x = call.x;
-    fields.y = call.y;
-    fields.numFields = static_cast<int32_t>(call.batch * call.channels);
     fields.numBasis = static_cast<int32_t>(K);
     fields.xBasis = in;
     fields.xField = sums ? K * in : in;
     fields.yBasis = out;
     fields.yField = sums ? out : K * out;
-    return filter.launch(fields, 0, stream);
+    // Rows share rings through the L2 cache, which holds what so many fields
+    // have in some rows.
+    constexpr int64_t wanted = 256;
+    const int64_t step =
+        std::max<int64_t>(wanted / std::max<int64_t>(call.channels, 1), 1);
+    const int64_t size = sizeOf(call.dtype);
+    for (int64_t b = 0; b < call.batch; b += step) {
+      const int64_t first = b * call.channels;
+      fields.x =
+          static_cast<const char *>(call.x) + first * fields.xField * size;
+      fields.y = static_cast<char *>(call.y) + first * fields.yField * size;
+      fields.numFields =
+          static_cast<int32_t>(std::min(step, call.batch - b) * call.channels);
+      if (disco_status s = filter.launch(fields, 0, stream))
+        return s;
+    }
+    return DISCO_OK;
   }
 
 private:

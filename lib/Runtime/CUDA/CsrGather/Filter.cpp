@@ -17,6 +17,10 @@
 
 namespace disco::cuda::csr {
 
+static int32_t divideUp(int64_t a, int64_t b) {
+  return static_cast<int32_t>((a + b - 1) / b);
+}
+
 /// The features that a thread of contract sums at a time: what wastes least of
 /// what there are kernels for. Each pass also reads x again.
 static int32_t chooseKTile(int64_t numBasis, int32_t dtype, int64_t minFields) {
@@ -41,10 +45,13 @@ disco_status Filter::make(const Device &device, const disco_kernel_psi &psi,
                           const FilterOptions &options, Filter &filter) {
   Filter made;
   made.options = options;
-  // Only narrow types differ from their sums.
-  made.options.isWide &= options.dtype >= DISCO_F16;
   made.isSphere = psi.form == DISCO_FORM_ARCS;
-  made.kTile = chooseKTile(psi.num_basis, options.dtype, options.minFields);
+  const Choices &choices = options.choices;
+  made.kTile =
+      choices.features
+          ? choices.features
+          : chooseKTile(psi.num_basis, options.dtype,
+                        choices.fields ? choices.fields : options.minFields);
   if (disco_status s = made.make(device, psi))
     return s;
   if (disco_status s = made.checkKernels(device))
@@ -64,14 +71,13 @@ disco_status Filter::make(const Device &device, const disco_kernel_psi &psi) {
                   plane);
   const int32_t dtype = options.dtype;
   const bool isDouble = dtype == DISCO_F64;
-  const std::string wide = options.isWide ? "_wide_" : "_";
   if (!isSphere) {
     if (disco_status s = makePoints(device, psi))
       return s;
     return addVariants(
         device, pointsBlob(dtype), {4, 1},
-        (sums() ? "csr_contract_sum_points" : "csr_contract_points") + wide, "",
-        0, 0);
+        (sums() ? "csr_contract_sum_points_" : "csr_contract_points_"), "",
+        [](int32_t) { return 0; });
   }
   const Lattice lattice = toLattice(psi);
   const int64_t sum = sizeOfSum(sumType());
@@ -81,26 +87,49 @@ disco_status Filter::make(const Device &device, const disco_kernel_psi &psi) {
     return addVariants(
         device, contractBlob(dtype),
         isDouble ? std::vector<int32_t>{4, 1} : std::vector<int32_t>{8, 4, 1},
-        "csr_contract" + wide, "_k" + std::to_string(kTile),
-        contract.columns * sum,
-        maxTaps * recordSize(kTile, static_cast<int>(sum)) * sum);
+        "csr_contract_", "_k" + std::to_string(kTile), [&](int32_t width) {
+          return sum * (width * contract.columns +
+                        maxTaps * recordSize(kTile, static_cast<int>(sum)));
+        });
   }
   if (disco_status s = makeContractSum(device, psi, lattice))
     return s;
-  return addVariants(
-      device, contractSumBlob(dtype),
-      isDouble ? std::vector<int32_t>{2, 1} : std::vector<int32_t>{4, 1},
-      "csr_contract_sum" + wide, "", 0, 2 * contractSum.bufferBytes);
+  return addVariants(device, contractSumBlob(dtype),
+                     isDouble ? std::vector<int32_t>{1}
+                              : std::vector<int32_t>{2, 1},
+                     "csr_contract_sum_", "", [&](int32_t width) {
+                       return sumWarps * sumStages * sumBuffer(width).bytes;
+                     });
 }
 
-/// Kernels for each width, as far as a launch of `minFields` or more fields may
-/// use them.
+/// Shared memory for a window of so many fields and its values: the columns
+/// that the last thread with points reads, or the sums of a row, which go
+/// through three buffers.
+Filter::SumBuffer Filter::sumBuffer(int32_t fields) const {
+  const auto sum = static_cast<int>(sizeOfSum(sumType()));
+  const int32_t chunks = sumPoints * sum / 16;
+  const int32_t groups = divideUp(contractSum.sphere.tile, sumPoints) +
+                         divideUp(sumSteps, chunks) + 1;
+  const int64_t columns = int64_t(groups) * sumGroupChunks(fields, sum) *
+                          (16 / sum) * sizeOf(options.dtype);
+  const int64_t result = 32 * int64_t(sumGroupChunks(fields, sum)) * 16;
+  SumBuffer buffer;
+  buffer.columns = (columns + 15) / 16 * 16;
+  buffer.bytes = std::max(buffer.columns + sumValueBytes,
+                          (result / sumStages + 31) / 16 * 16);
+  return buffer;
+}
+
+/// The kernel of the width that the schedule names, else one for each width, as
+/// far as a launch of `minFields` or more fields may use it.
 disco_status Filter::addVariants(const Device &device, const Blob &blob,
                                  const std::vector<int32_t> &widths,
                                  const std::string &stem,
-                                 const std::string &end, int64_t smemOfField,
-                                 int64_t smemRest) {
+                                 const std::string &end,
+                                 const std::function<int64_t(int32_t)> &smem) {
   for (const int32_t width : widths) {
+    if (options.choices.fields && width != options.choices.fields)
+      continue;
     Variant variant;
     variant.fields = width;
     std::string name = stem;
@@ -108,8 +137,8 @@ disco_status Filter::addVariants(const Device &device, const Blob &blob,
         .append("_bc")
         .append(std::to_string(width))
         .append(end);
-    if (disco_status s = findKernel(
-            device, blob, name, smemOfField * width + smemRest, variant.kernel))
+    if (disco_status s =
+            findKernel(device, blob, name, smem(width), variant.kernel))
       return s;
     variants.push_back(variant);
     if (width <= options.minFields)
@@ -181,28 +210,21 @@ disco_status Filter::makeContractSum(const Device &device,
                                      const Lattice &lattice) {
   const ContractSumTables tables =
       makeContractSumTables(psi, lattice, sumType());
-  if (disco_status s = uploadSphere(device, tables.rows, tables.stages,
-                                    tables.windows, tables.values))
+  if (disco_status s =
+          uploadSphere(device, tables.rows, tables.stages, {}, tables.values))
     return s;
-  if (disco_status s = pieces.upload(device, tables.pieces))
-    return s;
-  if (disco_status s = pieceOffsets.upload(device, tables.pieceOffsets))
+  if (disco_status s = groupValues.upload(device, tables.groupValues))
     return s;
   if (disco_status s = rowPlaces.upload(device, tables.rowPlaces))
     return s;
   contractSum.sphere = sphereOf(lattice, rows, stages, windows, values);
   contractSum.sphere.tile = tables.tile;
   contractSum.sphere.tiles = tables.tiles;
-  contractSum.sphere.pieces = pieces.as<const Int4>();
-  contractSum.sphere.pieceOffsets = pieceOffsets.as<const int32_t>();
+  contractSum.numGroups = static_cast<int32_t>(tables.rows.size());
+  contractSum.groupValues = groupValues.as<const int32_t>();
   contractSum.rowPlaces = rowPlaces.as<const int32_t>();
-  // The result goes through the same memory.
-  const int64_t result =
-      int64_t(contractSumThreads) *
-      sumGroupUnits(static_cast<int>(16 / sizeOfSum(sumType())),
-                    static_cast<int>(sizeOfSum(sumType())));
-  contractSum.bufferBytes = static_cast<int32_t>(
-      16 * std::max<int64_t>(tables.maxUnits, (result + 1) / 2));
+  sumSteps = tables.maxSteps;
+  sumValueBytes = tables.maxValueBytes;
   blockRows = {0, static_cast<int32_t>(tables.rows.size())};
   blockPoints = {0, psi.nlat_out * psi.nlon_out};
   return DISCO_OK;
@@ -256,10 +278,6 @@ static disco_status countBlocks(int64_t a, int64_t b, int64_t c,
   return DISCO_OK;
 }
 
-static int32_t divideUp(int64_t a, int64_t b) {
-  return static_cast<int32_t>((a + b - 1) / b);
-}
-
 static void advance(void *&memory, int64_t bytes) {
   memory = static_cast<char *>(memory) + bytes;
 }
@@ -290,7 +308,7 @@ disco_status Filter::launchContract(const Variant &variant,
   ContractParams params = contract;
   params.fields = fields;
   // Rows have their place in the whole plane.
-  advance(params.fields.y, -blockPoints[block] * sizeOf(outType()));
+  advance(params.fields.y, -blockPoints[block] * sizeOf(options.dtype));
   Sphere &sphere = params.sphere;
   sphere.rows += blockRows[block];
   sphere.fieldBlocks = divideUp(fields.numFields, variant.fields);
@@ -316,13 +334,19 @@ disco_status Filter::launchContractSum(const Variant &variant,
   const int64_t chunk = 16 / sizeOfSum(sumType());
   params.isAligned =
       sphere.stride == 1 && sphere.lattice % chunk == 0 &&
-      fields.xField % chunk == 0 && fields.xBasis % chunk == 0 &&
-      reinterpret_cast<uintptr_t>(fields.x) % (chunk * sizeOf(inType())) == 0;
+      sphere.lattice >= 32 * chunk && fields.xField % chunk == 0 &&
+      fields.xBasis % chunk == 0 &&
+      reinterpret_cast<uintptr_t>(fields.x) % (chunk * sizeOf(options.dtype)) ==
+          0;
   sphere.fieldBlocks = divideUp(fields.numFields, variant.fields);
   Launch launch;
-  if (disco_status s = countBlocks(blockRows[1], sphere.fieldBlocks,
+  if (disco_status s = countBlocks(params.numGroups, sphere.fieldBlocks,
                                    sphere.tiles, launch.blocks))
     return s;
+  launch.blocks = static_cast<unsigned>(divideUp(launch.blocks, sumWarps));
+  const SumBuffer buffer = sumBuffer(variant.fields);
+  params.columnBytes = static_cast<int32_t>(buffer.columns);
+  params.bufferBytes = static_cast<int32_t>(buffer.bytes);
   launch.threads = contractSumThreads;
   launch.smemBytes = static_cast<unsigned>(variant.kernel.smemLimit);
   launch.stream = stream;
@@ -424,7 +448,7 @@ disco_status Filter::checkKernel(const Device &device, const Variant &variant,
   const CanaryPsi canaryPsi = makeCanaryPsi(isSphere, K, n);
   Filter filter;
   filter.options = options;
-  filter.options.minFields = variant.fields;
+  filter.options.choices.fields = variant.fields;
   filter.options.blockLatitudes = 0;
   filter.isSphere = isSphere;
   filter.kTile = kTile;
@@ -440,23 +464,19 @@ disco_status Filter::checkKernel(const Device &device, const Variant &variant,
   fields.yBasis = numOut;
   fields.yField = sums() ? numOut : K * numOut;
   DeviceMemory x;
-  if (disco_status s =
-          x.upload(device, onesOf(inType(), fields.numFields * fields.xField)))
+  if (disco_status s = x.upload(
+          device, onesOf(options.dtype, fields.numFields * fields.xField)))
     return s;
   fields.x = x.as<void>();
   const int64_t elements = fields.numFields * fields.yField;
-  std::vector<char> y(elements * sizeOf(outType()));
+  std::vector<char> y(elements * sizeOf(options.dtype));
   const auto run = [&](void *memory) -> disco_status {
     Fields out = fields;
     out.y = memory;
-    for (const Variant &v : filter.variants)
-      if (v.fields == variant.fields)
-        return filter.launch(v, out, 0, device.stream(),
-                             {nullptr, nullptr, 0, 0, 1});
-    return fail(DISCO_INTERNAL, "no kernel %s", variant.kernel.name);
+    return filter.launch(out, 0, device.stream());
   };
-  if (disco_status s = canary(device, variant.kernel.name, outType(), elements,
-                              run, y.data()))
+  if (disco_status s = canary(device, variant.kernel.name, options.dtype,
+                              elements, run, y.data()))
     return s;
   for (int64_t i = 0; i < elements; ++i) {
     const int64_t row = isSphere ? i % numOut / n : i % numOut;
@@ -464,7 +484,7 @@ disco_status Filter::checkKernel(const Device &device, const Variant &variant,
     for (int64_t k = 0; k < K; ++k)
       if (sums() || i / numOut % K == k)
         expected += canaryPsi.rowSums[row * K + k];
-    const double got = elementAt(y.data(), outType(), i);
+    const double got = elementAt(y.data(), options.dtype, i);
     if (!(std::abs(got - expected) <= 0.01 * std::abs(expected) + 0.01))
       return fail(DISCO_EXECUTION_FAILED,
                   "expected kernel %s to compute %g for element %" PRId64

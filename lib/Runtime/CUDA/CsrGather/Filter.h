@@ -10,7 +10,10 @@
 #define DISCO_LIB_RUNTIME_CUDA_CSRGATHER_FILTER_H
 
 #include "../Core/Kernels.h"
+#include "Choices.h"
 #include "Lattice.h"
+
+#include <functional>
 
 namespace disco::cuda::csr {
 
@@ -21,9 +24,7 @@ enum class FilterOp { contract, contractSum };
 struct FilterOptions {
   int32_t dtype = DISCO_F32;
   FilterOp op = FilterOp::contract;
-  /// The K-expanded fields (y of contract, x of contract_sum) are of the type
-  /// of sums, not of dtype.
-  bool isWide = false;
+  Choices choices;
   int64_t minFields = 1; ///< of any launch
   /// contract on a sphere can be launched for so many latitudes (on a point
   /// set, points) at a time; 0: for all at once.
@@ -68,7 +69,12 @@ private:
   disco_status addVariants(const Device &device, const Blob &blob,
                            const std::vector<int32_t> &widths,
                            const std::string &stem, const std::string &end,
-                           int64_t smemOfField, int64_t smemRest);
+                           const std::function<int64_t(int32_t)> &smem);
+  /// Bytes of contract_sum's shared memory for a window and its values.
+  struct SumBuffer {
+    int64_t columns, bytes;
+  };
+  SumBuffer sumBuffer(int32_t fields) const;
   disco_status uploadSphere(const Device &device, const std::vector<Int4> &rows,
                             const std::vector<Int4> &stages,
                             const std::vector<Int4> &windows,
@@ -92,14 +98,6 @@ private:
     return options.dtype == DISCO_F64 ? SumType::f64 : SumType::f32;
   }
   bool sums() const { return options.op == FilterOp::contractSum; }
-  /// Of what is read and written.
-  int32_t typeOf(bool isExpanded) const {
-    return isExpanded && options.isWide && options.dtype != DISCO_F64
-               ? DISCO_F32
-               : options.dtype;
-  }
-  int32_t inType() const { return typeOf(sums()); }
-  int32_t outType() const { return typeOf(!sums()); }
 
   FilterOptions options;
   bool isSphere = false;
@@ -112,8 +110,9 @@ private:
   ContractSumParams contractSum = {};
   PointParams points = {};
   int64_t maxTaps = 0;
-  DeviceMemory rows, stages, windows, pieces, pieceOffsets, rowPlaces, offsets,
-      columns, values;
+  int32_t sumSteps = 0, sumValueBytes = 0;
+  DeviceMemory rows, stages, windows, groupValues, rowPlaces, offsets, columns,
+      values;
 };
 
 /// The smallest psi that a kernel can go wrong on; for the canary.

@@ -109,7 +109,8 @@ namespace {
 
 /// Shared memory of a block of contract: at most this many columns and taps in
 /// a stage, unless one window needs more.
-constexpr int32_t maxColumns = 1024, maxStageTaps = 128, maxPieceTaps = 96;
+constexpr int32_t maxColumns = 1024, maxStageTaps = 128,
+                  maxPieceTaps = DISCO_CSR_GATHER_PIECE_TAPS;
 
 class ContractBuilder {
 public:
@@ -231,19 +232,21 @@ ContractTables makeContractTables(const disco_kernel_psi &psi,
 
 namespace {
 
-/// Out-points of a block, 16-byte units of shared memory for a stage unless one
-/// window needs more (twice that for four blocks fits a multiprocessor of
-/// 228 KiB), and taps of a piece.
-constexpr int32_t maxSumTile = 32 * sumPoints, maxSumUnits = 1780,
-                  maxSumTaps = 128;
+/// Out-points of a warp, and taps of a window.
+constexpr int32_t maxSumTile = 32 * sumPoints,
+                  maxSumTaps = DISCO_CSR_GATHER_SUM_PIECE_TAPS;
 /// Windows begin at multiples of this, where 16 bytes of f32 do.
 constexpr int32_t windowAlignment = 4;
+/// A group has one row, or as many as have so many taps together: rows near the
+/// poles are enough work for a warp alone.
+constexpr int64_t maxGroupTaps = DISCO_CSR_GATHER_SUM_TAPS;
 
-/// Taps of a row in a window.
+/// Taps of a row in a window, which begin at `offset`.
 struct Piece {
   LatticeArc arc;
   int32_t row, offset;
 };
+/// What rows of a group read of a ring.
 struct Window {
   int32_t place, first, taps;
   std::vector<Piece> pieces;
@@ -257,58 +260,51 @@ public:
 
   void addGroup(int32_t firstRow, int32_t numRows) {
     const auto firstStage = static_cast<int32_t>(tables.stages.size());
-    std::vector<Window> stage;
-    int32_t units = 0;
-    for (Window &window : windowsOf(firstRow, numRows)) {
-      const int32_t size = unitsOf(window);
-      if (!stage.empty() && units + size > maxSumUnits) {
-        closeStage(stage);
-        units = 0;
-      }
-      units += size;
-      tables.maxUnits = std::max(tables.maxUnits, units);
-      stage.push_back(std::move(window));
-    }
-    if (!stage.empty())
-      closeStage(stage);
+    parts.clear();
+    for (const Window &window : windowsOf(firstRow, numRows))
+      for (int32_t begin = 0; begin < window.taps; begin += maxSumTaps)
+        addStage(window, begin);
     tables.rows.push_back(
         {firstStage, static_cast<int32_t>(tables.stages.size()) - firstStage,
          static_cast<int32_t>(tables.rowPlaces.size()), numRows});
     for (int32_t r = 0; r < numRows; ++r)
       tables.rowPlaces.push_back(lattice.places[firstRow + r]);
+    tables.groupValues.push_back(
+        static_cast<int32_t>(grow(tables.values, 0, type)));
+    for (int64_t k = 0; k < psi.num_basis; ++k)
+      for (const Part &part : parts)
+        writeValues(part, k);
   }
 
 private:
-  /// Elements of 16 bytes.
-  int32_t chunk() const { return static_cast<int32_t>(16 / sizeOfSum(type)); }
-  int32_t wordsOf(const Piece &piece) const {
-    const int32_t words = piece.offset % chunk() + piece.arc.taps;
-    return (words + windowAlignment - 1) / windowAlignment * windowAlignment;
-  }
-  /// With what the last threads read beyond a window's end.
-  int32_t groupsOf(const Window &window) const {
-    return (tables.tile + window.taps + sumPoints + 3) / sumPoints;
+  /// The taps of a row in a step: tap u of the row's arc is tap `at` + u.
+  struct Taps {
+    const LatticeArc arc;
+    int32_t at;
+  };
+  /// A stage: its masks, and the taps that they name in their order.
+  struct Part {
+    std::vector<int32_t> masks;
+    std::vector<Taps> taps;
+  };
+
+  /// Taps of a step, 16 bytes of values.
+  int32_t stepTaps() const {
+    return static_cast<int32_t>(16 / sizeOfSum(type));
   }
 
-  int32_t unitsOf(const Window &window) const {
-    // As many fields at a time as fill 16 bytes.
-    int32_t units = groupsOf(window) *
-                    sumGroupUnits(chunk(), static_cast<int>(sizeOfSum(type)));
-    for (const Piece &piece : window.pieces)
-      units += 1 + wordsOf(piece) / chunk();
-    return units;
-  }
-
-  /// The windows of a group of rows. Short arcs of several rows on a ring that
-  /// are near each other share one; the order of each row's pieces is that of
-  /// its arcs' rings.
+  /// The windows of a group of rows. Arcs of several rows on a ring that are
+  /// near each other share one; the order of each row's pieces is that of its
+  /// arcs' rings.
   std::vector<Window> windowsOf(int32_t firstRow, int32_t numRows) const {
     std::vector<Window> windows;
     for (int32_t r = 0; r < numRows; ++r)
-      for (const LatticeArc &piece : cutArcs(lattice, firstRow + r, maxSumTaps))
-        if (!share(windows, piece, r))
-          windows.push_back(
-              {piece.place, piece.first, piece.taps, {{piece, r, 0}}});
+      for (int32_t a = lattice.offsets[firstRow + r];
+           a < lattice.offsets[firstRow + r + 1]; ++a) {
+        const LatticeArc &arc = lattice.arcs[a];
+        if (arc.taps > 0 && !share(windows, arc, r))
+          windows.push_back({arc.place, arc.first, arc.taps, {{arc, r, 0}}});
+      }
     for (Window &window : windows) {
       const int32_t before = window.first % windowAlignment;
       window.first -= before;
@@ -324,80 +320,108 @@ private:
     return windows;
   }
 
-  /// Adds the piece to a window that is there, if that grows little.
-  bool share(std::vector<Window> &windows, const LatticeArc &piece,
+  /// Adds the arc to a window that is there, if that grows little.
+  bool share(std::vector<Window> &windows, const LatticeArc &arc,
              int32_t row) const {
     for (Window &window : windows) {
-      if (window.place != piece.place)
+      if (window.place != arc.place || window.pieces.back().row == row)
         continue;
-      // How far the piece begins after the window, the shorter way round.
-      int32_t shift = piece.first - window.first;
+      // How far the arc begins after the window, the shorter way round.
+      int32_t shift = arc.first - window.first;
       if (shift > lattice.points / 2)
         shift -= lattice.points;
       if (shift < -(lattice.points / 2))
         shift += lattice.points;
       const int32_t begin = std::min(0, shift);
-      const int32_t end = std::max(window.taps, shift + piece.taps);
-      if (end - begin > std::max(window.taps, piece.taps) + 32 ||
-          end - begin > lattice.points)
+      const int32_t end = std::max(window.taps, shift + arc.taps);
+      if (end - begin > std::max(window.taps, arc.taps) + 32)
         continue;
       window.first = (window.first + begin + lattice.points) % lattice.points;
       window.taps = end - begin;
       for (Piece &other : window.pieces)
         other.offset -= begin;
-      window.pieces.push_back({piece, row, shift - begin});
+      window.pieces.push_back({arc, row, shift - begin});
       return true;
     }
     return false;
   }
 
-  void closeStage(std::vector<Window> &windows) {
-    Int4 stage = {static_cast<int32_t>(tables.windows.size()),
-                  static_cast<int32_t>(windows.size()), 0, 0};
-    int32_t groups = 0, words = 0;
-    std::vector<std::pair<Piece, int32_t>> pieces; // and the window's group
-    for (const Window &window : windows) {
-      tables.windows.push_back(
-          {window.place, window.first, window.taps, groups});
-      for (const Piece &piece : window.pieces)
-        pieces.push_back({piece, groups});
-      groups += groupsOf(window);
+  /// Taps [begin, begin + maxSumTaps) of a window.
+  void addStage(const Window &window, int32_t begin) {
+    Part part;
+    const int32_t end = std::min(begin + maxSumTaps, window.taps);
+    for (int32_t at = begin; at < end; at += stepTaps()) {
+      int32_t mask = 0;
+      for (const Piece &piece : window.pieces) {
+        int32_t has = 0;
+        for (int32_t i = 0; i < stepTaps(); ++i)
+          if (at + i >= piece.offset && at + i < piece.offset + piece.arc.taps)
+            has |= 1 << i;
+        if (has)
+          part.taps.push_back({piece.arc, at - piece.offset});
+        mask |= has << 4 * piece.row;
+      }
+      part.masks.push_back(mask);
     }
-    std::vector<std::pair<Piece, int32_t>> valued; // and its first word
-    for (int32_t r = 0; r < sumRows; ++r) {
-      tables.pieceOffsets.push_back(static_cast<int32_t>(tables.pieces.size()));
-      for (const auto &[piece, group] : pieces)
-        if (piece.row == r) {
-          tables.pieces.push_back({group, piece.offset, piece.arc.taps, words});
-          valued.push_back({piece, words});
-          words += wordsOf(piece);
-        }
-    }
-    writeValues(stage, valued, words);
-    tables.stages.push_back(stage);
-    windows.clear();
+    while (!part.masks.empty() && part.masks.back() == 0)
+      part.masks.pop_back();
+    if (part.masks.empty())
+      return;
+    const auto steps = static_cast<int32_t>(part.masks.size());
+    const int32_t bytes =
+        headerBytes(steps) + 16 * static_cast<int32_t>(part.taps.size());
+    tables.stages.push_back({window.place,
+                             (window.first + begin) % lattice.points, steps,
+                             bytes / 16});
+    tables.maxSteps = std::max(tables.maxSteps, steps);
+    tables.maxValueBytes = std::max(tables.maxValueBytes, bytes);
+    parts.push_back(std::move(part));
   }
 
-  void writeValues(Int4 &stage,
-                   const std::vector<std::pair<Piece, int32_t>> &valued,
-                   int32_t words) {
-    stage.w = words;
-    const int64_t base = grow(tables.values, words * psi.num_basis, type);
-    stage.z = static_cast<int32_t>(base);
-    for (int64_t k = 0; k < psi.num_basis; ++k)
-      for (const auto &[piece, word] : valued) {
-        const int64_t at = base + k * words + word + piece.offset % chunk();
-        for (int32_t u = 0; u < piece.arc.taps; ++u)
-          put(tables.values, at + u, type,
-              valueAt(psi, piece.arc.value + int64_t(u) * lattice.stride, k));
+  void writeValues(const Part &part, int64_t k) {
+    const auto steps = static_cast<int32_t>(part.masks.size());
+    const int64_t header =
+        grow(tables.values, headerBytes(steps) / sizeOfSum(type), type) *
+        sizeOfSum(type);
+    std::memcpy(tables.values.data() + header, &steps, sizeof steps);
+    std::memcpy(tables.values.data() + header + sizeof steps, part.masks.data(),
+                steps * sizeof(int32_t));
+    for (const Taps &taps : part.taps) {
+      const int64_t at = grow(tables.values, stepTaps(), type);
+      for (int32_t i = 0; i < stepTaps(); ++i) {
+        const int32_t u = taps.at + i;
+        if (u >= 0 && u < taps.arc.taps)
+          put(tables.values, at + i, type,
+              valueAt(psi, taps.arc.value + int64_t(u) * lattice.stride, k));
       }
+    }
   }
 
   const disco_kernel_psi &psi;
   const Lattice &lattice;
   const SumType type;
   ContractSumTables &tables;
+  std::vector<Part> parts; ///< of the group
 };
+
+/// Groups of neighbouring rows {first, rows}, those with most taps first.
+std::vector<std::pair<int32_t, int32_t>> groupRows(const Lattice &lattice) {
+  std::vector<std::tuple<int64_t, int32_t, int32_t>> groups;
+  for (int32_t row = 0; row < lattice.numRows();) {
+    int64_t taps = lattice.tapsOf(row);
+    int32_t rows = 1;
+    while (rows < sumRows && row + rows < lattice.numRows() &&
+           taps + lattice.tapsOf(row + rows) <= maxGroupTaps)
+      taps += lattice.tapsOf(row + rows++);
+    groups.push_back({-taps, row, rows});
+    row += rows;
+  }
+  std::sort(groups.begin(), groups.end());
+  std::vector<std::pair<int32_t, int32_t>> ordered;
+  for (const auto &[taps, row, rows] : groups)
+    ordered.push_back({row, rows});
+  return ordered;
+}
 
 } // namespace
 
@@ -410,18 +434,8 @@ ContractSumTables makeContractSumTables(const disco_kernel_psi &psi,
   tables.tile = (balanced + sumPoints - 1) / sumPoints * sumPoints;
   tables.tiles = (points + tables.tile - 1) / tables.tile;
   ContractSumBuilder builder(psi, lattice, type, tables);
-  std::vector<std::pair<int64_t, int32_t>> groups;
-  for (int32_t row = 0; row < lattice.numRows(); row += sumRows) {
-    int64_t taps = 0;
-    const int32_t end = std::min(row + sumRows, lattice.numRows());
-    for (int32_t r = row; r < end; ++r)
-      taps = std::max(taps, lattice.tapsOf(r));
-    groups.push_back({-taps, row});
-  }
-  std::sort(groups.begin(), groups.end());
-  for (const auto &[taps, row] : groups)
-    builder.addGroup(row, std::min(sumRows, lattice.numRows() - row));
-  tables.pieceOffsets.push_back(static_cast<int32_t>(tables.pieces.size()));
+  for (const auto &[row, rows] : groupRows(lattice))
+    builder.addGroup(row, rows);
   return tables;
 }
 

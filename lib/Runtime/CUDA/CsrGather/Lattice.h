@@ -67,12 +67,12 @@ ContractTables makeContractTables(const disco_kernel_psi &psi,
                                   int64_t blockLatitudes);
 
 struct ContractSumTables {
-  std::vector<Int4> rows, stages, windows, pieces;
-  std::vector<int32_t> pieceOffsets, rowPlaces;
+  std::vector<Int4> rows, stages;
+  std::vector<int32_t> groupValues, rowPlaces;
   std::vector<char> values;
   int32_t tile = 0, tiles = 0;
-  /// Units of 16 bytes of shared memory of a stage, at most.
-  int32_t maxUnits = 0;
+  /// Of a stage, at most.
+  int32_t maxSteps = 0, maxValueBytes = 0;
 };
 
 ContractSumTables makeContractSumTables(const disco_kernel_psi &psi,

@@ -20,15 +20,18 @@
 namespace disco::cuda::csr {
 
 /// d[m, n] = sum over r of a[m, r] b[r, n], for the packed weight a and fields
-/// b and d, in the order of r.
+/// b and d, in the order of r. All have one type.
 struct MixParams {
-  const void *a; ///< type of sums, rows aPitch apart
+  const void *a; ///< rows aPitch apart
   const void *b;
   void *d;
   int64_t aGroup, bGroup, dGroup, bPitch, dPitch;
+  /// As Fields::low; those of a and b are summed after the others.
+  int64_t aLow, bLow, dLow;
   int32_t m, n, r, aPitch;
   int32_t groups, blocksM, blocksN;
-  Epilogue epilogue; ///< rows of all groups are channels
+  int32_t aIsAligned, bIsAligned; ///< lines begin at multiples of 16 bytes
+  Epilogue epilogue;              ///< rows of all groups are channels
 };
 
 /// p[s][m, n] (+)= sum over part s of r of a[m, r] b[n, r].
@@ -36,8 +39,10 @@ struct OuterParams {
   const void *a, *b;
   void *partial; ///< [splits][groups][m, n] of the type of sums
   int64_t aGroup, bGroup, aPitch, bPitch;
-  int64_t r, step; ///< of a part
+  int64_t aLow, bLow; ///< as in MixParams
+  int64_t r, step;    ///< of a part
   int32_t m, n, groups, splits, blocksM, blocksN;
+  int32_t aIsAligned, bIsAligned;
   int32_t adds; ///< 0: overwrites
 };
 
@@ -52,12 +57,13 @@ struct CollectParams {
 };
 
 /// The weight for a mix, per group. filter_first: [o][(c, k)], weight_first:
-/// [(o, k)][c], rows padded with zeros to `pitch`.
+/// [(o, k)][c], rows padded with zeros to `pitch`; of the type of fields.
 struct PackParams {
   const void *weight;
   void *packed;
   int64_t size; ///< of all that is written
   int32_t groups, groupIn, groupOut, numBasis, pitch;
+  int64_t low; ///< as Fields::low
   int32_t isWeightFirst, isTransposed, weightIsF32;
 };
 
@@ -69,15 +75,38 @@ struct BiasParams {
   int32_t channels, biasIsF32;
 };
 
-/// Threads of a block of each, and rows and columns of its tile.
+/// Threads of a block of each.
 constexpr int mixThreads = 256;
-constexpr int mixRows(bool isDouble, bool isFlat) {
-  return isFlat ? 16 : isDouble ? 64 : 128;
+
+/// The tile of d of a block, how much of r it has in shared memory at a time,
+/// and how many of those; see Product.h. Flat tiles are for few rows.
+struct ProductTile {
+  int m, n, k, stages;
+};
+constexpr ProductTile productTile(int elementSize, bool isFlat) {
+  const int depth = elementSize == 8 ? 8 : elementSize == 4 ? 16 : 32;
+  const int stages = elementSize == 2 ? 3 : 2;
+  return isFlat             ? ProductTile{16, 256, depth, stages}
+         : elementSize == 8 ? ProductTile{128, 64, depth, stages}
+                            : ProductTile{128, 128, depth, stages};
 }
-constexpr int mixColumns(bool isDouble, bool isFlat) {
-  return isFlat ? 256 : isDouble ? 64 : 128;
+/// Elements from line to line in shared memory, along r and along n.
+constexpr int paddedDepth(const ProductTile &tile, int elementSize) {
+  return tile.k + 16 / elementSize;
 }
-constexpr int outerTile = 64;
+constexpr int paddedColumns(const ProductTile &tile, int elementSize) {
+  return tile.n + (elementSize == 2 ? 8 : 0);
+}
+constexpr int mixSharedBytes(int elementSize, bool isFlat) {
+  const ProductTile t = productTile(elementSize, isFlat);
+  return t.stages * elementSize *
+         (t.m * paddedDepth(t, elementSize) +
+          t.k * paddedColumns(t, elementSize));
+}
+constexpr int outerSharedBytes(int elementSize) {
+  const ProductTile t = productTile(elementSize, false);
+  return t.stages * elementSize * (t.m + t.n) * paddedDepth(t, elementSize);
+}
 
 } // namespace disco::cuda::csr
 

@@ -19,25 +19,21 @@ namespace disco::cuda::csr {
 
 disco_status Mixer::make(const Device &device, int32_t dtype, Mixer &mixer) {
   mixer.dtype = dtype;
-  // Only narrow types differ from their sums.
-  const bool isNarrow = dtype >= DISCO_F16;
+  const auto size = static_cast<int>(sizeOf(dtype));
   const struct {
     const char *stem;
     Kernel &kernel;
-  } kernels[] = {
-      {"csr_mix_last", mixer.last.square},
-      {"csr_mix_last_flat", mixer.last.flat},
-      {isNarrow ? "csr_mix_first" : "csr_mix_last", mixer.first.square},
-      {isNarrow ? "csr_mix_first_flat" : "csr_mix_last_flat", mixer.first.flat},
-      {"csr_outer_last", mixer.outerLastKernel},
-      {isNarrow ? "csr_outer_first" : "csr_outer_last", mixer.outerFirstKernel},
-      {"csr_collect", mixer.collectKernel},
-      {"csr_pack", mixer.packKernel},
-      {"csr_bias", mixer.biasKernel}};
+    int64_t smem;
+  } kernels[] = {{"csr_mix", mixer.square, mixSharedBytes(size, false)},
+                 {"csr_mix_flat", mixer.flat, mixSharedBytes(size, true)},
+                 {"csr_outer", mixer.outerKernel, outerSharedBytes(size)},
+                 {"csr_collect", mixer.collectKernel, 0},
+                 {"csr_pack", mixer.packKernel, 0},
+                 {"csr_bias", mixer.biasKernel, 0}};
   for (const auto &k : kernels)
     if (disco_status s = findKernel(
             device, mixBlob(dtype),
-            k.stem + std::string("_") + nameOfFloat(dtype), 0, k.kernel))
+            k.stem + std::string("_") + nameOfFloat(dtype), k.smem, k.kernel))
       return s;
   return mixer.check(device);
 }
@@ -53,53 +49,53 @@ static disco_status launchBlocks(const Kernel &kernel, int64_t blocks,
   Launch how;
   how.blocks = static_cast<unsigned>(blocks);
   how.threads = mixThreads;
+  how.smemBytes = static_cast<unsigned>(kernel.smemLimit);
   how.stream = stream;
   return launch(kernel, how, params);
 }
 
 static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-disco_status Mixer::launchMix(const Pair &kernels, bool isFlat,
-                              MixParams params, cudaStream_t stream) const {
-  const bool isDouble = dtype == DISCO_F64;
-  params.blocksM =
-      static_cast<int32_t>(divideUp(params.m, mixRows(isDouble, isFlat)));
-  params.blocksN =
-      static_cast<int32_t>(divideUp(params.n, mixColumns(isDouble, isFlat)));
-  return launchBlocks(isFlat ? kernels.flat : kernels.square,
+/// Whether lines of an operand begin at multiples of 16 bytes.
+static bool isAligned(const void *first, int64_t pitch, int64_t group,
+                      int64_t size) {
+  return reinterpret_cast<uintptr_t>(first) % 16 == 0 &&
+         pitch * size % 16 == 0 && group * size % 16 == 0;
+}
+
+disco_status Mixer::launchMix(bool isFlat, MixParams params,
+                              cudaStream_t stream) const {
+  const int64_t size = sizeOf(dtype);
+  const ProductTile tile = productTile(static_cast<int>(size), isFlat);
+  params.blocksM = static_cast<int32_t>(divideUp(params.m, tile.m));
+  params.blocksN = static_cast<int32_t>(divideUp(params.n, tile.n));
+  params.aIsAligned = isAligned(params.a, params.aPitch, params.aGroup, size);
+  params.bIsAligned = isAligned(params.b, params.bPitch, params.bGroup, size);
+  return launchBlocks(isFlat ? flat : square,
                       int64_t(params.groups) * params.blocksM * params.blocksN,
                       &params, stream);
 }
 
 /// Groups of few channels would fill a square tile badly.
-static bool isFlat(const MixParams &params) { return params.m <= 32; }
-
-disco_status Mixer::mixLast(const MixParams &params,
-                            cudaStream_t stream) const {
-  return launchMix(last, isFlat(params), params, stream);
-}
-disco_status Mixer::mixFirst(const MixParams &params,
-                             cudaStream_t stream) const {
-  return launchMix(first, isFlat(params), params, stream);
+disco_status Mixer::mix(const MixParams &params, cudaStream_t stream) const {
+  return launchMix(params.m <= 32, params, stream);
 }
 
-disco_status Mixer::launchOuter(const Kernel &kernel, OuterParams params,
-                                cudaStream_t stream) const {
-  params.blocksM = static_cast<int32_t>(divideUp(params.m, outerTile));
-  params.blocksN = static_cast<int32_t>(divideUp(params.n, outerTile));
-  return launchBlocks(kernel,
+disco_status Mixer::outer(const OuterParams &p, cudaStream_t stream) const {
+  OuterParams params = p;
+  const int64_t size = sizeOf(dtype);
+  const ProductTile tile = productTile(static_cast<int>(size), false);
+  params.blocksM = static_cast<int32_t>(divideUp(params.m, tile.m));
+  params.blocksN = static_cast<int32_t>(divideUp(params.n, tile.n));
+  // Parts of r begin at multiples of step.
+  params.aIsAligned = params.step * size % 16 == 0 &&
+                      isAligned(params.a, params.aPitch, params.aGroup, size);
+  params.bIsAligned = params.step * size % 16 == 0 &&
+                      isAligned(params.b, params.bPitch, params.bGroup, size);
+  return launchBlocks(outerKernel,
                       int64_t(params.splits) * params.groups * params.blocksM *
                           params.blocksN,
                       &params, stream);
-}
-
-disco_status Mixer::outerLast(const OuterParams &params,
-                              cudaStream_t stream) const {
-  return launchOuter(outerLastKernel, params, stream);
-}
-disco_status Mixer::outerFirst(const OuterParams &params,
-                               cudaStream_t stream) const {
-  return launchOuter(outerFirstKernel, params, stream);
 }
 
 disco_status Mixer::collect(const CollectParams &params,
@@ -123,21 +119,12 @@ disco_status Mixer::sumBias(const BiasParams &params,
 //===----------------------------------------------------------------------===//
 
 disco_status Mixer::check(const Device &device) const {
-  for (const bool isLast : {true, false}) {
-    for (const bool flat : {false, true}) {
-      const Pair &kernels = isLast ? last : first;
-      const Kernel &kernel = flat ? kernels.flat : kernels.square;
-      if (disco_status s = checkOnce(device, kernel.name, [&] {
-            return checkMix(device, isLast, flat);
-          }))
-        return s;
-    }
-    const Kernel &kernel = isLast ? outerLastKernel : outerFirstKernel;
-    if (disco_status s = checkOnce(device, kernel.name,
-                                   [&] { return checkOuter(device, isLast); }))
+  for (const bool isFlat : {false, true})
+    if (disco_status s = checkOnce(device, (isFlat ? flat : square).name,
+                                   [&] { return checkMix(device, isFlat); }))
       return s;
-  }
-  return DISCO_OK;
+  return checkOnce(device, outerKernel.name,
+                   [&] { return checkOuter(device); });
 }
 
 /// Products of ones, which are the number of terms.
@@ -153,67 +140,76 @@ static disco_status expectAll(const char *kernel, const std::vector<char> &y,
   return DISCO_OK;
 }
 
-disco_status Mixer::checkMix(const Device &device, bool isLast,
-                             bool flat) const {
-  const bool isDouble = dtype == DISCO_F64;
-  const int32_t sum = isDouble ? DISCO_F64 : DISCO_F32;
-  const int32_t from = isLast ? sum : dtype, to = isLast ? dtype : sum;
-  const Pair &kernels = isLast ? last : first;
-  MixParams params = {};
-  params.m = mixRows(isDouble, flat) + 3;
-  params.n = mixColumns(isDouble, flat) + 5;
-  params.r = 21;
-  params.aPitch = 24;
-  params.bPitch = params.dPitch = params.n;
-  params.groups = 1;
-  params.epilogue.channels = params.m;
-  DeviceMemory a, b;
-  if (disco_status s = a.upload(device, onesOf(sum, int64_t(params.m) * 24)))
-    return s;
-  if (disco_status s = b.upload(device, onesOf(from, int64_t(params.n) * 21)))
-    return s;
-  params.a = a.as<void>();
-  params.b = b.as<void>();
-  const int64_t elements = int64_t(params.m) * params.n;
-  std::vector<char> y(elements * sizeOf(to));
-  const auto run = [&](void *memory) {
-    params.d = memory;
-    return launchMix(kernels, flat, params, device.stream());
-  };
-  const char *name = flat ? kernels.flat.name : kernels.square.name;
-  if (disco_status s = canary(device, name, to, elements, run, y.data()))
-    return s;
-  return expectAll(name, y, to, elements, 21);
+/// Lines that are whole chunks of 16 bytes, and such that are not.
+disco_status Mixer::checkMix(const Device &device, bool isFlat) const {
+  const Kernel &kernel = isFlat ? flat : square;
+  const ProductTile tile = productTile(static_cast<int>(sizeOf(dtype)), isFlat);
+  for (const int32_t more : {5, 8}) {
+    MixParams params = {};
+    params.m = tile.m + 3;
+    params.n = tile.n + more;
+    params.r = 21 + tile.k;
+    params.aPitch = params.r + (21 + more) % 8;
+    params.bPitch = params.dPitch = params.n;
+    params.groups = 1;
+    params.epilogue.channels = params.m;
+    DeviceMemory a, b;
+    if (disco_status s =
+            a.upload(device, onesOf(dtype, int64_t(params.m) * params.aPitch)))
+      return s;
+    if (disco_status s =
+            b.upload(device, onesOf(dtype, int64_t(params.n) * params.r)))
+      return s;
+    params.a = a.as<void>();
+    params.b = b.as<void>();
+    const int64_t elements = int64_t(params.m) * params.n;
+    std::vector<char> y(elements * sizeOf(dtype));
+    const auto run = [&](void *memory) {
+      params.d = memory;
+      return launchMix(isFlat, params, device.stream());
+    };
+    if (disco_status s =
+            canary(device, kernel.name, dtype, elements, run, y.data()))
+      return s;
+    if (disco_status s = expectAll(kernel.name, y, dtype, elements, params.r))
+      return s;
+  }
+  return DISCO_OK;
 }
 
-disco_status Mixer::checkOuter(const Device &device, bool isLast) const {
+disco_status Mixer::checkOuter(const Device &device) const {
   const int32_t sum = dtype == DISCO_F64 ? DISCO_F64 : DISCO_F32;
-  const Kernel &kernel = isLast ? outerLastKernel : outerFirstKernel;
-  OuterParams params = {};
-  params.m = outerTile + 3;
-  params.n = outerTile + 5;
-  params.r = params.aPitch = params.bPitch = 50;
-  params.groups = 1;
-  params.splits = 2;
-  params.step = 25;
-  DeviceMemory a, b;
-  const int64_t count = int64_t(outerTile + 5) * 50;
-  if (disco_status s = a.upload(device, onesOf(isLast ? dtype : sum, count)))
-    return s;
-  if (disco_status s = b.upload(device, onesOf(isLast ? sum : dtype, count)))
-    return s;
-  params.a = a.as<void>();
-  params.b = b.as<void>();
-  const int64_t elements = int64_t(2) * params.m * params.n;
-  std::vector<char> y(elements * sizeOf(sum));
-  const auto run = [&](void *memory) {
-    params.partial = memory;
-    return launchOuter(kernel, params, device.stream());
-  };
-  if (disco_status s =
-          canary(device, kernel.name, sum, elements, run, y.data()))
-    return s;
-  return expectAll(kernel.name, y, sum, elements, 25);
+  const ProductTile tile = productTile(static_cast<int>(sizeOf(dtype)), false);
+  for (const int32_t half : {25, 40}) {
+    OuterParams params = {};
+    params.m = tile.m + 3;
+    params.n = tile.n + 5;
+    params.r = params.aPitch = params.bPitch = 2 * half;
+    params.groups = 1;
+    params.splits = 2;
+    params.step = half;
+    DeviceMemory a, b;
+    if (disco_status s =
+            a.upload(device, onesOf(dtype, params.m * params.aPitch)))
+      return s;
+    if (disco_status s =
+            b.upload(device, onesOf(dtype, params.n * params.bPitch)))
+      return s;
+    params.a = a.as<void>();
+    params.b = b.as<void>();
+    const int64_t elements = int64_t(2) * params.m * params.n;
+    std::vector<char> y(elements * sizeOf(sum));
+    const auto run = [&](void *memory) {
+      params.partial = memory;
+      return outer(params, device.stream());
+    };
+    if (disco_status s =
+            canary(device, outerKernel.name, sum, elements, run, y.data()))
+      return s;
+    if (disco_status s = expectAll(outerKernel.name, y, sum, elements, half))
+      return s;
+  }
+  return DISCO_OK;
 }
 
 } // namespace disco::cuda::csr

@@ -27,6 +27,7 @@
 #define DISCO_LIB_RUNTIME_CUDA_CSRGATHER_PARAMS_H
 
 #include "../device/Epilogue.h"
+#include "disco/ABI/Families/CsrGather.h"
 
 #include <cstdint>
 
@@ -43,6 +44,9 @@ struct Fields {
   void *y;
   int64_t xField, xBasis; ///< from field to field; from k to k (contract_sum)
   int64_t yField, yBasis; ///< likewise; yBasis for contract
+  /// f16 and bf16: from the K-expanded elements to what is missing from them,
+  /// rounded in turn, so that both together are twice as precise; 0: nowhere.
+  int64_t low;
   int32_t numFields, numBasis;
 };
 
@@ -54,8 +58,6 @@ struct Sphere {
   const Int4 *rows;
   const Int4 *stages;
   const Int4 *windows;
-  const Int4 *pieces; ///< contract_sum
-  const int32_t *pieceOffsets;
   const void *values;
 };
 
@@ -75,7 +77,7 @@ struct ContractParams {
 };
 
 /// Threads of a block of contract, at most.
-constexpr int contractThreads = 128;
+constexpr int contractThreads = DISCO_CSR_GATHER_LONGITUDES;
 
 /// Elements of a record of contract: K values and the column, in units of 16
 /// bytes.
@@ -84,36 +86,50 @@ constexpr int recordSize(int kTile, int elementSize) {
   return (kTile + 1 + unit - 1) / unit * unit;
 }
 
-/// contract_sum on a sphere. A block does up to sumRows rows, which share
-/// windows, one with each warp; a thread sums sumPoints neighbouring
-/// out-points.
+/// contract_sum on a sphere. A warp does a group of up to sumRows rows, some
+/// fields and `tile` out-points: a thread sums sumPoints neighbouring ones of
+/// every row of the group.
 ///
-///   rows     [groups] {first stage, number of stages, first row of the group
-///            in rowPlaces, number of rows}
-///   stages   {first window, number of windows, first word of values, words}
-///   windows  {place in a plane of x, first lattice point (a multiple of 4 on
-///            such lattices), longest taps, group of columns in shared memory}
-///   pieceOffsets [stages * sumRows + 1] into
-///   pieces   {group of the window, column in the window, taps, word in the
-///            stage's values}
-///   values   for each stage [K][words]; those of a piece begin with as many
-///            zeros as its column in the window lies after a chunk's first
+///   rows        [groups] {first stage, number of stages, first row of the
+///   group
+///               in rowPlaces, number of rows}
+///   groupValues [groups] where the group's values begin
+///   stages      {place in a plane of x, first lattice point (a multiple of 4
+///   on
+///               such lattices), steps, 16 bytes of values}: a window of a ring
+///               that rows of the group read. A step is sumTaps neighbouring
+///               taps, 16 bytes of values.
+///   values      for each group [K][stage]: the number of steps and for each
+///   the
+///               taps that rows have (bit 4 row + tap), as 32-bit integers
+///               padded to 16 bytes (headerBytes); then for each step and row
+///               that has taps in it sumTaps values
 struct ContractSumParams {
   Fields fields;
   Sphere sphere;
+  int32_t numGroups;
+  const int32_t *groupValues;
   const int32_t *rowPlaces; ///< in a plane of y
   Epilogue epilogue;
-  int32_t bufferBytes; ///< of one of two
+  int32_t columnBytes; ///< of shared memory for a window
+  int32_t bufferBytes; ///< with its values
   int32_t isAligned;   ///< chunks of x begin at addresses of their size
 };
 
-constexpr int sumPoints = 8;
-constexpr int sumRows = 4;
+constexpr int sumPoints = DISCO_CSR_GATHER_SUM_LONGITUDES;
+constexpr int sumRows = DISCO_CSR_GATHER_SUM_ROWS;
+/// Windows in shared memory for each warp: one is summed, others on their way.
+constexpr int sumStages = 3;
+constexpr int sumWarps = DISCO_CSR_GATHER_SUM_WARPS;
 /// Threads of a block of contract_sum.
-constexpr int contractSumThreads = sumRows * 32;
+constexpr int contractSumThreads = sumWarps * 32;
 
-/// Units of 16 bytes of a group of sumPoints columns in shared memory.
-constexpr int sumGroupUnits(int fields, int sumSize) {
+/// One more mask than steps, so that reading ahead reads what is there.
+constexpr int headerBytes(int steps) { return (steps + 2 + 3) / 4 * 16; }
+
+/// Chunks of sumTaps elements of sumPoints columns in shared memory; the odd
+/// one keeps neighbouring threads in different banks.
+constexpr int sumGroupChunks(int fields, int sumSize) {
   return sumPoints * sumSize / 16 * fields + 1;
 }
 
@@ -129,7 +145,7 @@ struct PointParams {
   Epilogue epilogue;  ///< contract_sum
 };
 
-constexpr int pointThreads = 128;
+constexpr int pointThreads = DISCO_CSR_GATHER_POINTS;
 
 } // namespace disco::cuda::csr
 

@@ -30,16 +30,15 @@ __device__ void withPoint(const PointParams &p, Body &&body) {
     body(point, field, min(BC, p.fields.numFields - field));
 }
 
-template <typename X, typename Y, int BC, int KT>
-__device__ void contractPoints(const PointParams &p) {
+template <int BC, int KT> __device__ void contractPoints(const PointParams &p) {
   withPoint<BC>(p, [&](int64_t point, int field, int fields) {
-    const X *x = static_cast<const X *>(p.fields.x) + field * p.fields.xField;
+    const T *x = static_cast<const T *>(p.fields.x) + field * p.fields.xField;
     const int K = p.fields.numBasis;
     const int begin = p.offsets[point], end = p.offsets[point + 1];
     for (int first = 0; first < K; first += KT) {
       A sums[KT][BC] = {};
       for (int tap = begin; tap < end; ++tap) {
-        const X *from = x + p.columns[tap];
+        const T *from = x + p.columns[tap];
         const A *value = static_cast<const A *>(p.values) +
                          static_cast<int64_t>(tap) * K + first;
         A column[BC];
@@ -54,66 +53,68 @@ __device__ void contractPoints(const PointParams &p) {
             sums[k][i] += v * column[i];
         }
       }
-      Y *y = static_cast<Y *>(p.fields.y) + field * p.fields.yField +
+      T *y = static_cast<T *>(p.fields.y) + field * p.fields.yField +
              first * p.fields.yBasis + point;
 #pragma unroll
       for (int k = 0; k < KT; ++k)
 #pragma unroll
         for (int i = 0; i < BC; ++i)
-          if (first + k < K && i < fields)
-            y[k * p.fields.yBasis + i * p.fields.yField] =
-                convert<Y>(sums[k][i]);
+          if (first + k < K && i < fields) {
+            T *to = y + k * p.fields.yBasis + i * p.fields.yField;
+            *to = convert<T>(sums[k][i]);
+            if (p.fields.low)
+              to[p.fields.low] = convert<T>(sums[k][i] - convert<A>(*to));
+          }
     }
   });
 }
 
-template <typename X, typename Y, int BC>
-__device__ void contractSumPoints(const PointParams &p) {
+template <int BC> __device__ void contractSumPoints(const PointParams &p) {
   withPoint<BC>(p, [&](int64_t point, int field, int fields) {
-    const X *x = static_cast<const X *>(p.fields.x) + field * p.fields.xField;
+    const T *x = static_cast<const T *>(p.fields.x) + field * p.fields.xField;
     const int K = p.fields.numBasis;
     const int begin = p.offsets[point], end = p.offsets[point + 1];
     A sums[BC] = {};
     for (int tap = begin; tap < end; ++tap) {
-      const X *from = x + p.columns[tap];
+      const T *from = x + p.columns[tap];
       const A *value =
           static_cast<const A *>(p.values) + static_cast<int64_t>(tap) * K;
       for (int k = 0; k < K; ++k, from += p.fields.xBasis) {
         const A v = value[k];
 #pragma unroll
         for (int i = 0; i < BC; ++i)
-          if (i < fields)
-            sums[i] += v * convert<A>(from[i * p.fields.xField]);
+          if (i < fields) {
+            const T *element = from + i * p.fields.xField;
+            A high = convert<A>(*element);
+            if (p.fields.low)
+              high += convert<A>(element[p.fields.low]);
+            sums[i] += v * high;
+          }
       }
     }
-    Y *y = static_cast<Y *>(p.fields.y);
+    T *y = static_cast<T *>(p.fields.y);
 #pragma unroll
     for (int i = 0; i < BC; ++i)
       if (i < fields) {
         const int64_t at = (field + i) * p.fields.yField + point;
-        y[at] = convert<Y>(finish<Y>(p.epilogue, sums[i], field + i, at));
+        y[at] = convert<T>(finish<T>(p.epilogue, sums[i], field + i, at));
       }
   });
 }
 
 } // namespace disco::cuda::csr
 
-#define DISCO_POINTS(BC, T, Z, suffix)                                         \
+#define DISCO_POINTS(BC)                                                       \
   extern "C" __global__ void __launch_bounds__(disco::cuda::csr::pointThreads) \
-      DISCO_KERNEL(csr_contract_points##suffix, _bc##BC)(                      \
+      DISCO_KERNEL(csr_contract_points, _bc##BC)(                              \
           const __grid_constant__ disco::cuda::csr::PointParams params) {      \
-    disco::cuda::csr::contractPoints<T, Z, BC, 8>(params);                     \
+    disco::cuda::csr::contractPoints<BC, 8>(params);                           \
   }                                                                            \
   extern "C" __global__ void __launch_bounds__(disco::cuda::csr::pointThreads) \
-      DISCO_KERNEL(csr_contract_sum_points##suffix, _bc##BC)(                  \
+      DISCO_KERNEL(csr_contract_sum_points, _bc##BC)(                          \
           const __grid_constant__ disco::cuda::csr::PointParams params) {      \
-    disco::cuda::csr::contractSumPoints<Z, T, BC>(params);                     \
+    disco::cuda::csr::contractSumPoints<BC>(params);                           \
   }
 
-DISCO_POINTS(4, disco::cuda::csr::T, disco::cuda::csr::T, )
-DISCO_POINTS(1, disco::cuda::csr::T, disco::cuda::csr::T, )
-#if DISCO_IS_NARROW
-// The K-expanded side is of sums that are not rounded.
-DISCO_POINTS(4, disco::cuda::csr::T, float, _wide)
-DISCO_POINTS(1, disco::cuda::csr::T, float, _wide)
-#endif
+DISCO_POINTS(4)
+DISCO_POINTS(1)
