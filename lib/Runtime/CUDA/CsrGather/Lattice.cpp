@@ -418,6 +418,7 @@ std::vector<std::pair<int32_t, int32_t>> groupRows(const Lattice &lattice) {
   }
   std::sort(groups.begin(), groups.end());
   std::vector<std::pair<int32_t, int32_t>> ordered;
+  ordered.reserve(groups.size());
   for (const auto &[taps, row, rows] : groups)
     ordered.push_back({row, rows});
   return ordered;
