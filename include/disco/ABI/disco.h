@@ -34,6 +34,12 @@
  *
  * Memory. The caller owns tensors and workspace. disco_run allocates nothing.
  *
+ * GPUs. A context for {DISCO_CUDA, n} runs artifacts that were built for a GPU:
+ * disco_prepare brings kernels and constants to the device; disco_run puts
+ * kernels on the context's stream, waits for nothing, and may be captured in a
+ * CUDA graph. libdisco_runtime_cuda, beside this library, and a driver are
+ * looked for when such a context is created.
+ *
  *===------------------------------------------------------------------------===*/
 
 #ifndef DISCO_ABI_DISCO_H
@@ -52,7 +58,8 @@ extern "C" {
 #define DISCO_MAX_RANK 8
 /** Largest number of inputs, and of outputs, of an entry. */
 #define DISCO_MAX_TENSORS 64
-/** Bytes to which a workspace, and what disco_allocate returns, is aligned. */
+/** Bytes to which a workspace, and what disco_allocate returns, is aligned; on
+ * a GPU 256. */
 #define DISCO_ALIGNMENT 64
 
 #if defined(_WIN32)
@@ -160,11 +167,13 @@ typedef struct disco_context_options {
   uint64_t struct_size;
   /** Default: the CPU. */
   disco_device device;
-  /** The stream that work is put on (a cudaStream_t); NULL on the CPU. */
+  /** The stream that work is put on (a cudaStream_t; NULL: the default stream);
+   * NULL on the CPU. */
   void *stream;
   /** Both or neither. `allocate` returns `bytes` bytes aligned to `alignment`
    * (a power of two), or NULL; `release` gets what it returned, and its size.
-   * They may be called from any thread. NULL: the C library's. */
+   * They may be called from any thread. On a GPU they are about its memory.
+   * NULL: the C library's, or CUDA's. */
   void *(*allocate)(void *user, size_t bytes, size_t alignment);
   void (*release)(void *user, void *memory, size_t bytes);
   /** Passed to both. */
@@ -175,7 +184,8 @@ typedef struct disco_context_options {
  * unsupported_target: a device that this runtime cannot use. */
 DISCO_API disco_status disco_context_create(
     const disco_context_options *options, disco_context **context);
-/** NULL is ignored. Memory from disco_allocate must have been released. */
+/** NULL is ignored. Memory from disco_allocate must have been released, and
+ * work on a GPU have ended. */
 DISCO_API void disco_context_destroy(disco_context *context);
 
 /** Memory of the context's device from the context's allocator, for workspaces
@@ -196,12 +206,14 @@ typedef struct disco_entry disco_entry;
  * not_found, io_error (with the loader's message), abi_mismatch. */
 DISCO_API disco_status disco_artifact_open(const char *path,
                                            disco_artifact **artifact);
-/** NULL is ignored. Entries and strings of the artifact become invalid. */
+/** NULL is ignored. Entries and strings of the artifact become invalid, and
+ * what contexts have prepared of it is given back: work of it on a GPU must
+ * have ended. */
 DISCO_API void disco_artifact_close(disco_artifact *artifact);
 
-/** What it was built for: "cpu". */
+/** What it was built for: "cpu", or "cuda:sm_90a" for example. */
 DISCO_API const char *disco_artifact_target(const disco_artifact *artifact);
-/** The processor, "x86-64-v3" for example. */
+/** The processor, "x86-64-v3" for example, or the GPU, "h200". */
 DISCO_API const char *disco_artifact_cpu(const disco_artifact *artifact);
 /** The features that the processor must have: "avx2,fma", or "". */
 DISCO_API const char *
@@ -251,9 +263,10 @@ DISCO_API disco_status disco_entry_output_shapes(
  * --------------------------------------------------------------===*/
 
 /** The bytes of workspace that inputs of these shapes need. Only dtypes and
- * shapes are read. On the CPU it grows with the number of threads: the
- * environment variable DISCO_NUM_THREADS (1 to 256), else the processors that
- * the process may use. Neither may change between this call and disco_run. */
+ * shapes are read. On a GPU the entry must have been prepared. On the CPU it
+ * grows with the number of threads: the environment variable DISCO_NUM_THREADS
+ * (1 to 256), else the processors that the process may use. Neither may change
+ * between this call and disco_run. */
 DISCO_API disco_status disco_workspace_bytes(disco_context *context,
                                              const disco_entry *entry,
                                              const disco_tensor *inputs,
@@ -262,14 +275,18 @@ DISCO_API disco_status disco_workspace_bytes(disco_context *context,
 
 /** Checks that the entry can run on the context's device and does what need be
  * done once. Doing it again is harmless. unsupported_target: names the device
- * or the processor's features that are missing. */
+ * or the processor's features that are missing; on a GPU both architectures. An
+ * artifact for sm_80 runs on that and later ones, one for sm_90a on exactly
+ * that. On a GPU it allocates, copies and waits, and must not be called for the
+ * first time while the context's stream is captured (not_prepared). */
 DISCO_API disco_status disco_prepare(disco_context *context,
                                      const disco_entry *entry);
 
 /** Runs the entry. Outputs are written and may not overlap each other, an input
  * or the workspace; their old content is not read. The workspace is aligned to
- * DISCO_ALIGNMENT, has at least disco_workspace_bytes bytes, and may be NULL
- * when that is 0. After an error in the arguments no output was touched. */
+ * DISCO_ALIGNMENT (256 bytes on a GPU), has at least disco_workspace_bytes
+ * bytes, and may be NULL when that is 0. After an error in the arguments no
+ * output was touched. */
 DISCO_API disco_status disco_run(disco_context *context,
                                  const disco_entry *entry,
                                  const disco_tensor *inputs, int32_t num_inputs,

@@ -27,7 +27,7 @@ using Schedule = disco_schedule;
 /// One field of a family: what it means and what is legal, whatever the
 /// problem. Rules of the family may narrow it.
 struct FieldInfo {
-  const char *name;    ///< "bc_tile": the word of plans and command lines
+  const char *name;    ///< "fields": the word of plans and command lines
   const char *meaning; ///< for people
   const char *unit;    ///< "channels", "B", ""
   int64_t least, greatest, step;
@@ -40,7 +40,7 @@ struct FieldTable {
 
   /// Index of the field with that name, or -1.
   int32_t find(std::string_view name) const;
-  /// "bc_tile, threads".
+  /// "fields, features".
   std::string names() const;
 };
 
@@ -52,14 +52,14 @@ Schedule makeSchedule(const FieldTable &table, int32_t order, int32_t provider,
 int64_t get(const Schedule &schedule, int32_t id);
 
 /// Sets a field by id. Errors: no such field, or a value out of range
-/// ("expected bc_tile to be in [1, 8], but got 9").
+/// ("expected fields to be in [1, 8], but got 9").
 Status set(Schedule &schedule, const FieldTable &table, int32_t id,
            int64_t value);
 /// The same by name.
 Status set(Schedule &schedule, const FieldTable &table, std::string_view name,
            int64_t value);
 
-/// Sets fields from "bc_tile=4,threads=128"; "" sets none. Each at most once.
+/// Sets fields from "fields=4,features=9"; "" sets none. Each at most once.
 Status parseFields(Schedule &schedule, const FieldTable &table,
                    std::string_view text);
 
@@ -67,7 +67,7 @@ Status parseFields(Schedule &schedule, const FieldTable &table,
 /// in order, each legal.
 Status verify(const Schedule &schedule, const FieldTable &table);
 
-/// "bc_tile=4,threads=128".
+/// "fields=4,features=9".
 std::string fieldsToString(const Schedule &schedule, const FieldTable &table);
 
 /// All members that carry meaning; fields beyond num_fields do not.

@@ -27,7 +27,7 @@ namespace disco::planning {
 struct SelectionOptions {
   std::string family;
   std::optional<int32_t> provider, order;
-  /// "bc_tile=4,threads=128" for the forced family.
+  /// "fields=4,features=9" for the forced family.
   std::string fields;
   /// Rank planned families too. A winner that is planned must not be executed:
   /// `Choice::executable` is false.

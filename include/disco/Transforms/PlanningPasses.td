@@ -58,7 +58,7 @@ def SelectKernelPass : Disco_PlanningPass<"disco-select-kernel"> {
     Option<"forceOrder", "force-order", "std::string", "",
            "Use this order in conv and conv_weight_grad: filter_first or weight_first">,
     Option<"forceFields", "force-fields", "std::string", "",
-           "Use these values of fields of force-family, as \"bc_tile=4,threads=128\"">,
+           "Use these values of fields of force-family, as \"fields=4,features=9\"">,
     Option<"assumedBatch", "assumed-batch", "int64_t", "1",
            "Samples that a dynamic batch is assumed to have">];
   let statistics = [

@@ -104,6 +104,19 @@ static std::optional<RuleFailure> checkIndices(const Problem &p,
   return checkExtents(p, target);
 }
 
+/// "1, 4 or 8": the fields that there are kernels for.
+static std::string knownFields(const Problem &p, int32_t order) {
+  const int64_t most = maxFields(p, order);
+  std::string names = "1";
+  for (const int64_t width : {int64_t(4), most})
+    if (width <= most && width > 1 &&
+        names.find(text(width)) == std::string::npos &&
+        disco_csr_gather_has_fields(isSphere(p), sumsFeatures(p, order),
+                                    isDouble(p), width))
+      names += (width == most ? " or " : ", ") + text(width);
+  return names;
+}
+
 static std::optional<RuleFailure> checkKernel(const Problem &p, const Target &,
                                               const Schedule &s) {
   const bool sums = sumsFeatures(p, s.order);
@@ -111,9 +124,8 @@ static std::optional<RuleFailure> checkKernel(const Problem &p, const Target &,
   const int64_t features = get(s, DISCO_CSR_GATHER_FEATURES);
   const bool contracts = isSphere(p) && !sums;
   if (!disco_csr_gather_has_fields(isSphere(p), sums, isDouble(p), width))
-    return failure("expected fields to be " +
-                       std::string(contracts ? "1, 4 or " : "1 or ") +
-                       text(maxFields(p, s.order)) + ", but got " + text(width),
+    return failure("expected fields to be " + knownFields(p, s.order) +
+                       ", but got " + text(width),
                    "use fields=" + text(maxFields(p, s.order)));
   if (!contracts && features != 0)
     return failure("expected features to be 0 where a thread has no features "

@@ -56,75 +56,52 @@ TEST(CsrGather, Rule11LimitsPlanesTo32BitIndices) {
             "32-bit indices, but got 2147483648");
 }
 
-TEST(CsrGather, Rule12KeepsWindowsInSharedMemory) {
-  Problem p = as(DISCO_OP_CONTRACT, layer("down", DType::f64));
-  const char *fields = "bc_tile=8,k_tile=9,threads=256";
-  EXPECT_EQ(scheduleFailure("csr_gather", p, target("a100"), fields),
-            "12: expected the shared memory of a CTA to be at most 166912 "
-            "bytes, but got 249600");
-  EXPECT_EQ(scheduleFailure("csr_gather", p, target("a100"),
-                            "bc_tile=4,k_tile=9,threads=256"),
-            "");
-  // Over 48 KiB by opting in.
-  EXPECT_EQ(scheduleFailure("csr_gather", p, target("h200"),
-                            "bc_tile=4,k_tile=9,threads=256"),
-            "");
-}
-
-TEST(CsrGather, Rule13KeepsSumsInRegisters) {
-  Problem p = small(DType::f32, "zernike, [6]");
-  EXPECT_EQ(
-      scheduleFailure("csr_gather", p, target("a100"), "bc_tile=8,k_tile=21"),
-      "");
+TEST(CsrGather, Rule12HasAKernelForSoManyFieldsAndFeatures) {
+  Target a100 = target("a100");
+  const auto why = [&](const Problem &p, const char *fields,
+                       int32_t order = DISCO_FILTER_FIRST) {
+    return scheduleFailure("csr_gather", p, a100, fields, order);
+  };
+  Problem p = as(DISCO_OP_CONTRACT, small(DType::f32));
+  for (const char *fields :
+       {"fields=8,features=9", "fields=8,features=11", "fields=8,features=4",
+        "fields=4,features=9", "fields=1,features=9"})
+    EXPECT_EQ(why(p, fields), "") << fields;
+  EXPECT_EQ(why(p, "fields=2,features=9"),
+            "12: expected fields to be 1, 4 or 8, but got 2");
+  EXPECT_EQ(why(p, "fields=4,features=11"),
+            "12: expected features to be 9 for 4 fields, but got 11");
+  EXPECT_EQ(why(p, "fields=8,features=5"),
+            "12: expected features to be 4, 9 or 11 for 8 fields, but got 5");
   setDType(p, DType::f64);
-  EXPECT_EQ(
-      scheduleFailure("csr_gather", p, target("a100"), "bc_tile=8,k_tile=21"),
-      "13: expected the sums of a thread to take at most 215 registers, "
-      "but got 336");
+  EXPECT_EQ(why(p, "fields=8,features=9"),
+            "12: expected fields to be 1 or 4, but got 8");
+  EXPECT_EQ(why(p, "fields=4,features=11"),
+            "12: expected features to be 4 or 9 for 4 fields, but got 11");
+  Problem sum = as(DISCO_OP_CONTRACT_SUM, small(DType::f32));
+  EXPECT_EQ(why(sum, "fields=2,features=0", DISCO_WEIGHT_FIRST), "");
+  EXPECT_EQ(why(sum, "fields=4,features=0", DISCO_WEIGHT_FIRST),
+            "12: expected fields to be 1 or 2, but got 4");
+  EXPECT_EQ(why(sum, "fields=2,features=9", DISCO_WEIGHT_FIRST),
+            "12: expected features to be 0 where a thread has no features of "
+            "its own, but got 9");
+  setDType(sum, DType::f64);
+  EXPECT_EQ(why(sum, "fields=2,features=0", DISCO_WEIGHT_FIRST),
+            "12: expected fields to be 1, but got 2");
 }
 
-TEST(CsrGather, Rule14AllowsAtomicsOnlyOnRequest) {
-  Problem p = as(DISCO_OP_CONV_WEIGHT_GRAD, small());
-  EXPECT_EQ(scheduleFailure("csr_gather", p, target("a100"), "atomics=1"),
-            "14: expected atomics to be 0 where results are deterministic, but "
-            "got 1");
-  p.deterministic = 0;
-  EXPECT_EQ(scheduleFailure("csr_gather", p, target("a100"), "atomics=1"), "");
-  p.op = DISCO_OP_CONV;
-  EXPECT_EQ(scheduleFailure("csr_gather", p, target("a100"), "atomics=1"),
-            "14: expected atomics to be 0 for conv, but got 1");
-}
-
-TEST(CsrGather, Rule15BlocksRowsOnlyWhereAConvFiltersFirst) {
-  Problem p = small();
+TEST(CsrGather, Rule13HasBlocksOnlyWhereChannelsAreMixed) {
   Target a100 = target("a100");
-  EXPECT_EQ(scheduleFailure("csr_gather", p, a100, "block_rows=33"), "");
-  EXPECT_EQ(scheduleFailure("csr_gather", p, a100, "block_rows=34"),
-            "15: expected block_rows to be at most 33, but got 34");
-  EXPECT_EQ(scheduleFailure("csr_gather", p, a100, "block_rows=2",
-                            DISCO_WEIGHT_FIRST),
-            "15: expected block_rows to be 0 for conv in the order "
-            "weight_first, but got 2");
-}
-
-TEST(CsrGather, Rule16RefusesWhatCannotBeLaunched) {
   Problem p = small(DType::f32);
-  Target a100 = target("a100");
-  // 40 registers and 72 sums, in steps of 8.
-  EXPECT_EQ(
-      scheduleFailure("csr_gather", p, a100, "bc_tile=8,k_tile=9,threads=512"),
-      "");
-  Problem wide = small(DType::f32, "zernike, [6]");
-  EXPECT_EQ(scheduleFailure("csr_gather", wide, a100,
-                            "bc_tile=8,k_tile=21,threads=512"),
-            "16: expected the registers of a CTA to be at most 65536, but got "
-            "106496 (512 threads of 208)");
-  EXPECT_EQ(scheduleFailure("csr_gather", wide, a100,
-                            "bc_tile=8,k_tile=21,threads=288"),
+  EXPECT_EQ(scheduleFailure("csr_gather", p, a100,
+                            "fields=8,features=9,block_mib=64"),
             "");
-  ASSERT_TRUE(applyOverrides(a100, "max_threads=256").ok());
-  EXPECT_EQ(scheduleFailure("csr_gather", p, a100, "threads=512"),
-            "16: expected the threads of a CTA to be at most 256, but got 512");
+  EXPECT_EQ(
+      scheduleFailure("csr_gather", p, a100, "fields=8,features=9,block_mib=0"),
+      "13: expected block_mib to be at least 1 for conv, but got 0");
+  EXPECT_EQ(scheduleFailure("csr_gather", as(DISCO_OP_CONTRACT, p), a100,
+                            "fields=8,features=9,block_mib=64"),
+            "13: expected block_mib to be 0 for contract, but got 64");
 }
 
 TEST(CsrGather, EveryCandidateCanBeLaunched) {

@@ -150,7 +150,7 @@ def Disco_PlanAttr : Disco_Attr<"Plan", "plan"> {
   let description = [{
     ```
     #disco.plan<loops, order = weight_first>
-    #disco.plan<csr_gather, layout = nchw -> nchw, schedule = {bc_tile = 8},
+    #disco.plan<csr_gather, layout = nchw -> nchw, schedule = {fields = 8},
                 target = "h200", batch = 4, problem = 0x1f0c6e5a7a3d2b41>
     ```
 
@@ -205,7 +205,7 @@ def Disco_PlanAttr : Disco_Attr<"Plan", "plan"> {
     bool isComplete() const;
     /// The schedule of a complete plan; other fields are at their least values.
     ::disco::planning::Schedule toSchedule() const;
-    /// "bc_tile=8,threads=256": the fields as command lines take them.
+    /// "fields=8,features=9": the fields as command lines take them.
     std::string getFieldsText() const;
     /// The plan of an op whose x and y come in other physical shapes.
     PlanAttr withLayout(Layout in, Layout out) const;
