@@ -40,6 +40,13 @@ double storedChannels(double channels, int32_t layout);
 double inputBytes(const Problem &problem, int32_t layout = DISCO_NCHW);
 double outputBytes(const Problem &problem, int32_t layout = DISCO_NCHW);
 double weightBytes(const Problem &problem);
+/// Of the gradient that a conv_weight_grad reads.
+double gyBytes(const Problem &problem, int32_t layout = DISCO_NCHW);
+/// Of the bias, or of its gradient; 0 where there is none.
+double biasBytes(const Problem &problem);
+/// Of psi's tables as disco/ABI/Kernel.h describes them: 32-bit offsets and
+/// indices, and values of `valueBytes`.
+double psiBytes(const Problem &problem, double valueBytes);
 /// Elements of the K-expanded tensor of an order, in a layout.
 double storedExpanded(const Problem &problem, int32_t order, int32_t layout);
 /// B times the fields that the order filters.
@@ -60,6 +67,9 @@ struct Work {
 /// happens inside a core takes longer in proportion; so does, on a CPU, what
 /// cores draw from the shared cache.
 void setTimes(Stage &stage, const Target &target, const Work &work);
+
+/// Taps of the longest row over those of the mean one; 1 without taps.
+double tapImbalance(const FilterCounts &counts);
 
 /// CTAs that a core can hold with these threads, registers and shared memory;
 /// 0: such a CTA cannot be launched.

@@ -30,8 +30,9 @@ def SelectKernelPass : Disco_PlanningPass<"disco-select-kernel"> {
     Order, family, provider and schedule of a contraction are chosen together,
     by predicted time; equal predictions go to the earlier row of the registry.
     Runs before `disco-materialize-filters`: tap counts are exact for
-    `disco.filter` and for constant tables. For tables known only at run time
-    32 taps a point are assumed, or the degree of a `table`. A dynamic batch is
+    `disco.filter` and for constant tables. For tables known only at run time the
+    number of taps is that of their types, spread evenly: the degree of a `table`,
+    the length of lists; 32 a point where it is dynamic. A dynamic batch is
     assumed to be `assumed-batch`, which the plan states.
 
     A plan written by hand is kept: what it says is honoured, and what it does

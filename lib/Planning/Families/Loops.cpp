@@ -44,19 +44,14 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   // The K-expanded tensor is kept in the type of the sums.
   const double z =
       mixes ? expandedElements(p, s.order) * accumulatorBytes(p) : 0;
-  const double psi =
-      real(p.filter.taps) * real(p.num_basis) * accumulatorBytes(p);
-  c.dramReadBytes = inputBytes(p) + psi + weightBytes(p) + z;
-  if (p.op == DISCO_OP_CONV_WEIGHT_GRAD) // gy
-    c.dramReadBytes +=
-        real(p.batch) * real(p.out_channels) * outPoints(p) * elementBytes(p);
+  const bool isGradient = p.op == DISCO_OP_CONV_WEIGHT_GRAD;
+  c.dramReadBytes = inputBytes(p) + psiBytes(p, elementBytes(p)) + z;
+  c.dramReadBytes += isGradient ? gyBytes(p) : weightBytes(p) + biasBytes(p);
   if (p.epilogue & DISCO_EPILOGUE_RESIDUAL)
     c.dramReadBytes += outputBytes(p);
-  if (p.epilogue & DISCO_EPILOGUE_BIAS)
-    c.dramReadBytes +=
-        real(p.out_channels) *
-        static_cast<double>(sizeOf(static_cast<DType>(p.parameter_dtype)));
-  c.dramWriteBytes = outputBytes(p) + z;
+  c.dramWriteBytes = outputBytes(p) + z + (isGradient ? biasBytes(p) : 0);
+  // Code of the function that calls it.
+  c.launches = 0;
   c.l2Bytes = c.dramReadBytes + c.dramWriteBytes;
   Work work;
   work.fmaDType = dtypeOf(p);

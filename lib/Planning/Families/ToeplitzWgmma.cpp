@@ -480,7 +480,7 @@ static Stage contraction(const Problem &op, const Target &target, Schedule s,
   c.smemBytes = smemBytes(p, s);
   c.ctas = std::max(1.0, shape.blocks * ceilDiv(units, mathGroups));
   c.ctasPerCore = 1; // persistent
-  c.tapImbalance = f.taps ? real(f.max_taps) * real(f.rows) / real(f.taps) : 1;
+  c.tapImbalance = tapImbalance(f);
   // The warpgroups of a CTA share its tensor cores.
   const double instruction = std::max(
       product / (target.tensorRate(dtypeOf(p)) / target[TargetField::cores]),
@@ -527,7 +527,7 @@ static Stage fusedConv(const Problem &p, const Target &target,
   const double result = outputBytes(p, DISCO_C8);
   c.l2Bytes += weights + result;
   c.smemWavefronts += weights / target[TargetField::vector_bytes];
-  c.dramReadBytes += weightBytes(p);
+  c.dramReadBytes += weightBytes(p) + biasBytes(p);
   if (p.epilogue & DISCO_EPILOGUE_RESIDUAL)
     c.dramReadBytes += result;
   c.dramWriteBytes += result;

@@ -80,7 +80,10 @@ TEST(Cost, GatherCountsOfSelf256) {
   EXPECT_EQ(c.issuedFlop, c.paddedFlop);
   EXPECT_EQ(c.tensorInstructions, 0);
   EXPECT_EQ(c.dramWriteBytes, 4.0 * 256 * 9 * 360 * 720);
-  EXPECT_EQ(c.dramReadBytes, 4.0 * 256 * 360 * 720 + taps * 9 * 4);
+  // psi: 361 offsets, four words of each arc, nine values of each tap.
+  const auto arcs = static_cast<double>(p.filter.arcs);
+  const double psi = 4 * 361 + 16 * arcs + taps * 9 * 4;
+  EXPECT_EQ(c.dramReadBytes, 4.0 * 256 * 360 * 720 + psi);
   // Eight words of x and three 16-byte broadcasts for nine values.
   const double rings = static_cast<double>(p.filter.rings);
   const double staging =
@@ -448,7 +451,9 @@ TEST(Cost, LoopsCountEveryTensorOnce) {
   const double field = 2.0 * 16 * 33 * 64;
   // The K-expanded tensor is kept in f32.
   const double z = 4.0 * 16 * 9 * 33 * 64;
-  const double psi = 4.0 * 9 * static_cast<double>(p.filter.taps);
+  // Values are those that were rounded to the element type.
+  const double psi = 4 * 34 + 16 * static_cast<double>(p.filter.arcs) +
+                     2.0 * 9 * static_cast<double>(p.filter.taps);
   const double weight = 2.0 * 16 * 16 * 9, bias = 2.0 * 16;
   const Cost cost = loops.impl->cost(p, target("avx2"), s);
   const Counts c = cost.total();
@@ -460,7 +465,118 @@ TEST(Cost, LoopsCountEveryTensorOnce) {
           ->cost(as(DISCO_OP_CONV_WEIGHT_GRAD, small(DType::f16)),
                  target("avx2"), s)
           .total();
-  EXPECT_EQ(grad.dramReadBytes, field + psi + weight + z + field);
+  EXPECT_EQ(grad.dramReadBytes, field + psi + z + field);
+  EXPECT_EQ(grad.dramWriteBytes, weight + z);
+  // They are a part of the function that calls them.
+  EXPECT_EQ(c.launches, 0);
+  EXPECT_EQ(stageNamed(cost, "loops")[BoundClass::launch], 0);
+}
+
+namespace {
+
+/// 900 points that gather from 700, with so many taps in all.
+Problem points(int32_t op, int32_t structure, int64_t taps) {
+  Problem p = makeProblem(op);
+  p.structure = structure;
+  p.num_basis = 4;
+  p.in_shape[0] = 700;
+  p.out_shape[0] = 900;
+  p.in_shape[1] = p.out_shape[1] = 1;
+  p.batch = 3;
+  p.channels = 8;
+  p.out_channels = op >= DISCO_OP_CONV ? 24 : 8;
+  p.filter = spreadCounts(structure, 4, p.in_shape, p.out_shape, taps);
+  if (op == DISCO_OP_CONV_WEIGHT_GRAD)
+    p.adjoint = spreadCounts(structure, 4, p.out_shape, p.in_shape, taps);
+  return p;
+}
+
+} // namespace
+
+// Each tensor once: x, psi with its indices, W, the bias and the residual, or
+// both fields of a weight gradient and what it writes.
+TEST(Cost, CompulsoryBytesHaveIndicesBiasAndBothFieldsOfGradients) {
+  struct Case {
+    int32_t structure;
+    double tables;
+  };
+  const double taps = 6300;
+  for (const Case &c :
+       {Case{DISCO_CSR, 4.0 * 901 + 4 * taps}, Case{DISCO_TABLE, 4 * taps}}) {
+    const double values = 4.0 * 4 * taps;
+    const double x = 4.0 * 3 * 8 * 700, y = 4.0 * 3 * 24 * 900;
+    const double weight = 4.0 * 24 * 8 * 4, bias = 4.0 * 24;
+    for (const char *chip : {"avx2", "h200"}) {
+      const char *family = *chip == 'a' ? "cpu_gather" : "csr_gather";
+      Problem p = points(DISCO_OP_CONTRACT, c.structure, 6300);
+      Counts counts = costOf(family, p, target(chip)).total();
+      EXPECT_EQ(counts.dramReadBytes, x + c.tables + values) << family;
+      EXPECT_EQ(counts.dramWriteBytes, 4.0 * 3 * 8 * 4 * 900) << family;
+      p = points(DISCO_OP_CONV, c.structure, 6300);
+      p.epilogue = DISCO_EPILOGUE_BIAS | DISCO_EPILOGUE_RESIDUAL;
+      counts = costOf(family, p, target(chip)).total();
+      EXPECT_EQ(counts.dramReadBytes, x + c.tables + values + weight + bias + y)
+          << family;
+      EXPECT_EQ(counts.dramWriteBytes, y) << family;
+      p = points(DISCO_OP_CONV_WEIGHT_GRAD, c.structure, 6300);
+      p.epilogue = DISCO_EPILOGUE_BIAS;
+      counts = costOf(family, p, target(chip)).total();
+      EXPECT_EQ(counts.dramReadBytes, x + c.tables + values + y) << family;
+      EXPECT_EQ(counts.dramWriteBytes, weight + bias) << family;
+    }
+  }
+}
+
+TEST(Cost, OneHotTablesHaveTheNumberOfAFeatureForValues) {
+  Problem p = points(DISCO_OP_CONTRACT, DISCO_TABLE, 6300);
+  const Target avx2 = target("avx2");
+  const double dense = costOf("cpu_gather", p, avx2).total().dramReadBytes;
+  p.filter.entries = p.filter.taps;
+  p.filter.shared_support = 0;
+  const double bins = costOf("cpu_gather", p, avx2).total().dramReadBytes;
+  EXPECT_EQ(dense - bins, 6300.0 * 3 * 4);
+}
+
+TEST(Cost, MirroredTapsOfTheHostAreMultipliedOnce) {
+  const Target avx2 = target("avx2");
+  Problem p = as(DISCO_OP_CONTRACT, layer("self256", DType::f32));
+  const FilterCounts &f = p.filter;
+  // Arcs of the same grid have a middle tap: all others are pairs.
+  EXPECT_GT(f.mirrored_pairs, 0.4 * static_cast<double>(f.taps));
+  EXPECT_LE(f.mirrored_pairs, f.taps / 2);
+  const Counts c = costOf("cpu_gather", p, avx2).total();
+  const auto taps = static_cast<double>(f.taps),
+             pairs = static_cast<double>(f.mirrored_pairs);
+  const double columns = 720.0 * 256;
+  EXPECT_EQ(c.usefulFlop, 2 * 9 * taps * columns);
+  EXPECT_EQ(c.paddedFlop, c.usefulFlop);
+  // Nine multiply-adds, and an addition for each block of three features.
+  EXPECT_EQ(c.issuedFlop, 2 * columns * (9 * (taps - pairs) + 3 * pairs));
+  EXPECT_LT(c.issuedFlop, 0.75 * c.usefulFlop);
+  // f64 values differ in their last bits.
+  setDType(p, DType::f64);
+  EXPECT_EQ(costOf("cpu_gather", p, avx2).total().issuedFlop, c.usefulFlop);
+  // A filter of which nothing is known.
+  setDType(p, DType::f32);
+  p.filter.mirrored_pairs = 0;
+  EXPECT_EQ(costOf("cpu_gather", p, avx2).total().issuedFlop, c.usefulFlop);
+  // Rows that are summed together multiply zeros: what is left is more than
+  // the half, and less than all (82 % were counted on a quarter of self256).
+  Problem sum = as(DISCO_OP_CONTRACT_SUM, layer("self256", DType::f32));
+  const Counts s = costOf("cpu_gather", sum, avx2, DISCO_WEIGHT_FIRST).total();
+  EXPECT_GT(s.issuedFlop, 0.6 * s.usefulFlop);
+  EXPECT_LT(s.issuedFlop, s.usefulFlop);
+}
+
+TEST(Cost, MixesFitTheSharedMemoryThatACtaCanHave) {
+  for (const char *chip : {"h200", "h100", "a100", "b200"})
+    for (DType dtype : {DType::f64, DType::f32, DType::bf16}) {
+      const Target t = target(chip);
+      const Cost cost = costOf("csr_gather", layer("self256", dtype), t);
+      EXPECT_LE(stageNamed(cost, "einsum").counts.smemBytes,
+                t[TargetField::smem_cta_bytes])
+          << chip;
+    }
 }
 
 TEST(Cost, PaddingChannelsOfC8AreBytes) {

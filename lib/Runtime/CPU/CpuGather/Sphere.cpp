@@ -16,7 +16,8 @@ namespace disco::cpu_gather {
 
 /// Taps and pieces of a chunk, at most. The longest rows of filters in use have
 /// about 10,000 taps, and each ring is one piece.
-static constexpr int64_t chunkTaps = 16384, chunkPieces = 128;
+static constexpr int64_t chunkTaps = DISCO_CPU_GATHER_CHUNK_TAPS,
+                         chunkPieces = DISCO_CPU_GATHER_CHUNK_PIECES;
 
 void orderByCost(const int64_t *cost, int32_t *order, int64_t count) {
   for (int64_t i = 0; i < count; ++i)

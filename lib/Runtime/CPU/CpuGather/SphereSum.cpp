@@ -53,17 +53,19 @@ namespace {
 constexpr int64_t ringBytes = DISCO_CPU_GATHER_RING_BYTES,
                   rowBytes = DISCO_CPU_GATHER_ROW_BYTES;
 /// Bytes of the sums of a thread, if all rows of a task were in use at once.
-constexpr int64_t sumsBytes = 16 << 20;
+constexpr int64_t sumsBytes = DISCO_CPU_GATHER_SUMS_BYTES;
 /// Channels of a task at most: they share the lists of taps.
 constexpr int64_t maxBlock = DISCO_CPU_GATHER_ROW_CHANNELS;
 /// Tasks for each thread, at least, where there are rows enough.
-constexpr int64_t tasksPerThread = 8;
+constexpr int64_t tasksPerThread = DISCO_CPU_GATHER_TASKS_PER_THREAD;
 /// Channels and longitudes of x that are mixed together.
-constexpr int64_t mixChannels = 256, mixColumns = 96;
+constexpr int64_t mixChannels = DISCO_CPU_GATHER_MIX_CHANNELS,
+                  mixColumns = DISCO_CPU_GATHER_MIX_COLUMNS;
 /// Elements (taps or pairs of them, for each k) and pieces of a round.
-constexpr int64_t listSize = 32768, maxPieces = 1024;
+constexpr int64_t listSize = DISCO_CPU_GATHER_ROUND_ELEMENTS,
+                  maxPieces = DISCO_CPU_GATHER_ROUND_PIECES;
 /// Rows of a task, at least: its first and last rings are also read by others.
-constexpr int64_t minRows = 8;
+constexpr int64_t minRows = DISCO_CPU_GATHER_TASK_ROWS;
 
 template <typename T> class SphereSum final : public Operation {
 public:
