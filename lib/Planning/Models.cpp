@@ -207,6 +207,32 @@ static double countEinsumTensors(const Problem &p, int32_t order,
   return other;
 }
 
+namespace {
+
+/// What a CTA of the mix computes.
+struct EinsumTile {
+  double m, n;
+  static constexpr double threads = 256, stages = 3;
+};
+
+} // namespace
+
+/// The smallest tensor tile is 16 x 8 x 16; a CTA covers at most 128 x 256.
+static EinsumTile einsumTile(const Gemm &g) {
+  return {std::min(128.0, padTo(g.m, 16)), std::min(256.0, padTo(g.n, 8))};
+}
+
+std::vector<std::string> planning::describeEinsum(const Problem &p,
+                                                  int32_t order) {
+  const Gemm g = gemmOf(p, order);
+  const EinsumTile tile = einsumTile(g);
+  return {text(g.groups) + " product(s) of [" + text(g.m) + ", " + text(g.k) +
+              "] and [" + text(g.k) + ", " + text(g.n) + "]",
+          "a CTA of " + text(EinsumTile::threads) + " threads is a tile of " +
+              text(tile.m) + " x " + text(tile.n) + " of the result, with " +
+              text(EinsumTile::stages) + " stages of both operands in flight"};
+}
+
 Stage planning::einsumStage(const Problem &p, const Target &target,
                             int32_t order, Expanded expanded, int32_t layout) {
   Stage stage;
@@ -214,10 +240,8 @@ Stage planning::einsumStage(const Problem &p, const Target &target,
   Counts &c = stage.counts;
   const Gemm g = gemmOf(p, order);
   const double e = elementBytes(p);
-  // The smallest tensor tile is 16 x 8 x 16; a CTA covers at most 128 x 256,
-  // and two of a cluster share the second operand where there are clusters.
-  const double tileM = std::min(128.0, padTo(g.m, 16));
-  const double tileN = std::min(256.0, padTo(g.n, 8));
+  const auto [tileM, tileN] = einsumTile(g);
+  // Two CTAs of a cluster share the second operand.
   const double sharing = target.has(featureCluster) ? 2 : 1;
   c.usefulFlop = einsumFlop(p, order);
   c.paddedFlop = 2 * padTo(g.m, 16) * padTo(g.n, 8) * padTo(g.k, 16) * g.groups;
@@ -246,10 +270,10 @@ Stage planning::einsumStage(const Problem &p, const Target &target,
       target.has(featureWgmma) || target.has(featureTcgen05) ? 4 : 1;
   c.issueSlots = onTensor ? c.tensorInstructions / perIssue
                           : c.paddedFlop / 2 / (vector / accumulatorBytes(p));
-  c.threads = 256;
+  c.threads = EinsumTile::threads;
   c.registersPerThread = 128;
-  // Three stages, a cache line of each row of both operands at a time.
-  c.smemBytes = 3 * (tileM + tileN) * vector;
+  // A cache line of each row of both operands at a time.
+  c.smemBytes = EinsumTile::stages * (tileM + tileN) * vector;
   c.ctas = tilesM * tilesN * g.groups;
   if (p.op == DISCO_OP_CONV_WEIGHT_GRAD) // split over pixels to fill the cores
     c.ctas = std::max(c.ctas, std::min(target[F::cores], ceilDiv(g.k, 4096)));
@@ -280,15 +304,16 @@ void planning::addRepack(Cost &cost, const Target &target, const char *name,
 void planning::addInputRepack(Cost &cost, const Target &target,
                               const Problem &p, const Schedule &s) {
   if (p.in_layout != s.in_layout)
-    addRepack(cost, target, "repack x", inputBytes(p, p.in_layout),
-              inputBytes(p, s.in_layout));
+    addRepack(cost, target,
+              p.op == DISCO_OP_CONTRACT_SUM ? "repack z" : "repack x",
+              inputBytes(p, p.in_layout), inputBytes(p, s.in_layout));
 }
 
 void planning::addOutputRepack(Cost &cost, const Target &target,
                                const Problem &p, const Schedule &s) {
   if (p.out_layout != s.out_layout)
-    addRepack(cost, target, "repack y", outputBytes(p, s.out_layout),
-              outputBytes(p, p.out_layout));
+    addRepack(cost, target, p.op == DISCO_OP_CONTRACT ? "repack z" : "repack y",
+              outputBytes(p, s.out_layout), outputBytes(p, p.out_layout));
 }
 
 //===----------------------------------------------------------------------===//

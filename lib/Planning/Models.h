@@ -85,6 +85,9 @@ enum class Expanded { dram, sharedCache, core };
 Stage einsumStage(const Problem &problem, const Target &target, int32_t order,
                   Expanded expanded, int32_t layout = DISCO_NCHW);
 
+/// Its threads, for people.
+std::vector<std::string> describeEinsum(const Problem &problem, int32_t order);
+
 /// One pass that changes the layout of a tensor.
 void addRepack(Cost &cost, const Target &target, const char *name,
                double bytesRead, double bytesWritten);
@@ -137,6 +140,10 @@ double gatherRegisters(const Problem &problem, const GatherShape &shape);
 
 /// Shared memory of a CTA of that gather.
 double gatherSmemBytes(const Problem &problem, const GatherShape &shape);
+
+/// What the filter is applied to, for people: "x", "z" (contract_sum), "gy" (a
+/// weight gradient that filters the gradient), or the mixed maps.
+std::string nameOfFiltered(const Problem &problem, int32_t order);
 
 /// A failure whose number checkFamily or checkSchedule fills in.
 RuleFailure failure(const std::string &reason, const std::string &suggestion);

@@ -449,28 +449,39 @@ static void describe(const Problem &p, const Target &target, const Schedule &s,
         std::string("a task is (sample, ") +
             (isSphere(p) ? "output row"
                          : "block of " + text(pointBlock) + " points") +
-            "); a thread runs one task at a time, " + text(tile) +
-            (isSphere(p) ? " longitudes after the other"
-                         : " points after the other") +
+            "); a thread runs one task at a time, in tiles of " + text(tile) +
+            (isSphere(p) ? " longitudes" : " points") +
             (mixes(p) ? ", " + block + " channels at a time" : ""),
         text(sumVectors) + " vectors of " + text(lanes) + " " + columns +
             " times " + features + " features are summed in registers"};
     d.example = {"in the first pass over a tile, " + laneOf(count, lanes)};
   }
-  d.loads = {isSphere(p) ? "x: windows of the rings, copied without wrap" +
-                               std::string(p.filter.stride > 1
-                                               ? " and sorted by longitude "
-                                                 "modulo " +
-                                                     text(p.filter.stride)
-                                               : "")
-                         : "x: transposed once, so that channels are adjacent",
+  const std::string from = nameOfFiltered(p, s.order);
+  d.loads = {isSphere(p)
+                 ? from + ": windows of the rings, copied without wrap" +
+                       std::string(f.filter.stride > 1
+                                       ? " and sorted by longitude "
+                                         "modulo " +
+                                             text(f.filter.stride)
+                                       : "")
+                 : from + ": transposed once, so that channels are adjacent",
              "psi: a value is splat once for all vectors that are summed"};
   d.computation = {"a fused multiply-add for each tap, feature and vector"};
-  if (mixes(p))
+  if (dtypeOf(p) != DType::f64 && f.filter.mirrored_pairs > 0)
     d.computation.push_back(
-        "the channel mix while data are in the cache: " + text(productRows) +
-        " rows by " + text(panelVectors) +
-        " vectors of sums in registers, in a fixed order");
+        text(f.filter.mirrored_pairs) + " pairs of the " + text(f.filter.taps) +
+        " taps mirror each other for all features: one multiplication of their "
+        "sum or difference each, so that fewer FLOP are issued than are "
+        "useful");
+  if (mixes(p))
+    d.mix = {sumsOverK(p, s.order)
+                 ? "the thread of a task mixes each ring of x that its rows "
+                   "read, for its channels, before it adds it"
+                 : "the thread of a task mixes the features of its tile while "
+                   "they are in its cache",
+             text(productRows) + " rows by " + text(panelVectors) +
+                 " vectors of " + text(lanes) +
+                 " columns of sums are in registers, in a fixed order"};
   d.stores = {"vectors of " + text(lanes) + " columns, each element once"};
 }
 

@@ -291,6 +291,8 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
   d.computation = {"one m64n" + text(columns) + "k" + text(chunkTaps) +
                    " instruction of a warpgroup for " + text(chunkTaps) +
                    " taps, sums in f32 registers"};
+  if (p.op == DISCO_OP_CONV)
+    d.mix = describeEinsum(p, s.order);
   d.stores = {"planes of one feature, " + text(tileLongitudes) +
               " longitudes of a field at a time"};
 }

@@ -97,13 +97,18 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
       text(static_cast<int64_t>(p.filter.median_taps)) + " in the median " +
       (p.structure == DISCO_SPHERE ? "row" : "point") + " and " +
       text(p.filter.max_taps) + " in the longest one"};
-  d.loads = {"one element of x and one value of psi for each tap" +
+  d.loads = {"one element of " + nameOfFiltered(p, s.order) +
+             " and one value of psi for each tap" +
              std::string(sumOverK ? " and feature" : "") +
              ", each at an index computed for it"};
   d.computation = {"sums in " + accumulator +
                    ", tap by tap in one order, a multiplication and an "
                    "addition each"};
   d.stores = {"each element once, after one rounding"};
+  if (einsumFlop(p, s.order) > 0)
+    d.mix = {"the same thread, one sum over channels" +
+             std::string(sumOverK ? "" : " and features") +
+             " for each element"};
   if (einsumFlop(p, s.order) > 0)
     d.stores.push_back("the K-expanded tensor is kept in memory, in " +
                        accumulator);

@@ -568,6 +568,38 @@ TEST(Cost, MirroredTapsOfTheHostAreMultipliedOnce) {
   EXPECT_LT(s.issuedFlop, s.usefulFlop);
 }
 
+// Megabytes that the runtime asked for on an H200 (docs/Benchmarks/h200.md).
+TEST(Cost, WorkspaceOfCsrGatherIsWhatItWasOnAGpu) {
+  const Target h200 = target("h200");
+  struct Row {
+    DType dtype;
+    int32_t direction, order;
+    double megabytes;
+  };
+  for (const Row &row : {Row{DType::bf16, DISCO_FORWARD, 0, 133.9},
+                         Row{DType::f32, DISCO_FORWARD, 0, 135.1},
+                         Row{DType::bf16, DISCO_FORWARD, 1, 131.8},
+                         Row{DType::f32, DISCO_FORWARD, 1, 133.0},
+                         Row{DType::bf16, DISCO_WEIGHT_GRADIENT, 0, 149.2},
+                         Row{DType::f32, DISCO_WEIGHT_GRADIENT, 0, 149.2}})
+    EXPECT_NEAR(costOf("csr_gather", layer("self256", row.dtype, row.direction),
+                       h200, row.order)
+                        .workspaceBytes /
+                    1e6,
+                row.megabytes, 0.06);
+  // 16384 points, K 9, 64 channels.
+  Problem points = makeProblem(DISCO_OP_CONV);
+  points.structure = DISCO_TABLE;
+  points.num_basis = 9;
+  points.in_shape[0] = points.out_shape[0] = 16384;
+  points.in_shape[1] = points.out_shape[1] = 1;
+  points.channels = points.out_channels = 64;
+  points.filter =
+      assumedCounts(DISCO_TABLE, 9, points.in_shape, points.out_shape, 9);
+  EXPECT_NEAR(costOf("csr_gather", points, h200).workspaceBytes / 1e6, 37.9,
+              0.06);
+}
+
 TEST(Cost, MixesFitTheSharedMemoryThatACtaCanHave) {
   for (const char *chip : {"h200", "h100", "a100", "b200"})
     for (DType dtype : {DType::f64, DType::f32, DType::bf16}) {
