@@ -1,5 +1,7 @@
 // RUN: disco-opt %s --disco-select-kernel --disco-explain=output=%t.cpu.md -o /dev/null
 // RUN: FileCheck %s --check-prefix=CPU --input-file=%t.cpu.md
+// RUN: disco-opt %s --disco-select-kernel=force-order=weight_first --disco-explain=output=%t.first.md -o /dev/null
+// RUN: FileCheck %s --check-prefix=FIRST --input-file=%t.first.md
 // RUN: disco-opt %s --disco-select-kernel=force-family=loops --disco-explain=output=%t.loops.md -o /dev/null
 // RUN: FileCheck %s --check-prefix=LOOPS --input-file=%t.loops.md
 // RUN: disco-opt %s --disco-select-kernel="target=h200 include-planned force-family=toeplitz_wgmma" --disco-explain="include-planned output=%t.h200.md" -o /dev/null
@@ -72,12 +74,17 @@ func.func @sum(%z: tensor<1x16x9x8x16xbf16>) -> tensor<1x16x16x32xbf16> {
   return %y : tensor<1x16x16x32xbf16>
 }
 
-// CPU: # disco.conv_weight_grad in @gradient: cpu_gather{{$}}
-// CPU: - order: gy is filtered with the adjoint, then multiplied with x on the input points{{$}}
-// CPU: - gy: windows of the rings, copied without wrap{{$}}
-// CPU: x, gy, psi{{$}}
-// CPU: gw, gb{{$}}
-// CPU: - a row is a latitude that the filter gives and one of 2 phases:
+// The same in the other order, where gy is filtered; and the conv mixes first.
+// FIRST: # disco.conv in @conv: cpu_gather{{$}}
+// FIRST: - order: channels are mixed on the input points, then the maps are filtered and summed over k{{$}}
+// FIRST: - maps (x mixed): windows of the rings, copied without wrap and sorted by longitude modulo 2{{$}}
+// FIRST: - the thread of a task mixes each ring of x that its rows read, for its channels, before it adds it{{$}}
+// FIRST: # disco.conv_weight_grad in @gradient: cpu_gather{{$}}
+// FIRST: - order: gy is filtered with the adjoint, then multiplied with x on the input points{{$}}
+// FIRST: - gy: windows of the rings, copied without wrap{{$}}
+// FIRST: x, gy, psi{{$}}
+// FIRST: gw, gb{{$}}
+// FIRST: - a row is a latitude that the filter gives and one of 2 phases:
 // LOOPS: - order: x is filtered, then multiplied with gy on the output points{{$}}
 func.func @gradient(%x: tensor<1x16x16x32xbf16>, %gy: tensor<1x1x8x16xbf16>) -> (tensor<1x16x9xbf16>, tensor<1xbf16>) {
   %psi = disco.filter #down -> !psi

@@ -86,7 +86,7 @@
 // CHECK:      - bytes are those that must cross memory, each once (model){{$}}
 // CHECK:      ```{{$}}
 // CHECK:      x, w, bias, psi{{$}}
-// CHECK:      |  97.9 kB read{{$}}
+// CHECK:      |  99.2 kB read{{$}}
 // CHECK:      v{{$}}
 // CHECK:      [loops]  {{[0-9.]+}} us, latency{{$}}
 // CHECK:      |  86.0 kB written{{$}}

@@ -167,6 +167,7 @@ TEST(Cost, ToeplitzOverheadsAreThoseOfTheAlgorithm) {
 TEST(Cost, FusedConvNeverStoresTheExpandedTensor) {
   Target h200 = target("h200");
   Problem p = layer("self256", DType::bf16);
+  p.in_layout = DISCO_C8; // no room to pack x
   Cost fused = costOf("toeplitz_wgmma", p, h200, 0, "fused=1");
   const double field = 2.0 * 256 * 360 * 720;
   EXPECT_EQ(fused.workspaceBytes, 0);
@@ -625,7 +626,13 @@ TEST(Cost, PaddingChannelsOfC8AreBytes) {
   EXPECT_EQ(y.dramReadBytes, 16 * channel);
   EXPECT_EQ(y.dramWriteBytes, 9 * channel);
   // z has eight lanes for the one channel that is filtered.
-  EXPECT_EQ(cost.workspaceBytes, 8 * 9 * channel);
+  // So has x, which is packed.
+  EXPECT_EQ(cost.workspaceBytes, (8 * 9 + 8) * channel);
+  Problem contract = as(DISCO_OP_CONTRACT, p);
+  EXPECT_EQ(costOf("toeplitz_wgmma", contract, h200).workspaceBytes,
+            8 * channel);
+  contract.in_layout = DISCO_C8;
+  EXPECT_EQ(costOf("toeplitz_wgmma", contract, h200).workspaceBytes, 0);
   // psi is 64 rows of A, of each ring's arc with 6 longitudes more and 3.5 of
   // padding, and half a block more a row.
   const auto taps = static_cast<double>(p.filter.taps);
