@@ -346,8 +346,15 @@ static PageBlock makeLaunch(const Explained &e) {
     block.figures.push_back(number("CTAs that a core holds", counts.ctasPerCore,
                                    "", Provenance::model));
   }
+  // Threads of the host have buffers of their own.
+  std::string workspace = "workspace";
+  if (onHost && e.plan.getProvider() == Provider::runtime)
+    workspace += llvm::formatv(", a thread on each of {0} cores",
+                               static_cast<int64_t>(
+                                   e.target[planning::TargetField::cores]))
+                     .str();
   block.figures.push_back(
-      number("workspace", e.cost.workspaceBytes, "B", Provenance::model));
+      number(workspace, e.cost.workspaceBytes, "B", Provenance::model));
   std::string in = stringifyLayout(e.plan.getInLayout()).str() + " -> " +
                    stringifyLayout(e.plan.getOutLayout()).str();
   std::string kernel = stringifyLayout(e.plan.getKernelInLayout()).str() +
