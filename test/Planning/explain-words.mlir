@@ -16,7 +16,7 @@
 
 // CPU: # disco.conv in @conv: cpu_gather{{$}}
 // CPU: - order: x is filtered, then channels and features are mixed on the output points{{$}}
-// CPU: | workspace, a thread on each of 2 cores | {{[0-9.]+}} MB | model |{{$}}
+// CPU: | workspace, a thread on each of 2 cores | {{[0-9.]+ k?}}B | model |{{$}}
 // CPU: - x: windows of the rings, copied without wrap and sorted by longitude modulo 2{{$}}
 // CPU: - {{[0-9]+}} pairs of the {{[0-9]+}} taps mirror each other for all features: one multiplication of their sum or difference each, so that fewer FLOP are issued than are useful{{$}}
 // CPU: ### Channel mix{{$}}

@@ -72,9 +72,10 @@ Result<FilterCounts> countFilter(const filter::PsiCoo &psi,
 /// The statistics of an operator; `entries` as of a PsiCoo.
 FilterCounts countOperator(const filter::SphereOperator &op, int64_t entries);
 
-/// What is assumed when only the number of taps is known before a run: that they
-/// are shared by all k and spread evenly over the rows; on a sphere in arcs of 8
-/// taps, one a ring. exact = 0. A row has at most as many as there are points.
+/// What is assumed when only the number of taps is known before a run: that
+/// they are shared by all k and spread evenly over the rows; on a sphere in
+/// arcs of 8 taps, one a ring. exact = 0. A row has at most as many as there
+/// are points.
 FilterCounts spreadCounts(int32_t structure, int64_t numBasis,
                           const int64_t inShape[2], const int64_t outShape[2],
                           int64_t taps);
