@@ -16,25 +16,15 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
-static llvm::cl::opt<bool> listKernelFamilies(
-    "list-kernel-families",
-    llvm::cl::desc("Print the kernel families: what they serve, their rules, "
-                   "fields and sources; do nothing else"));
-static llvm::cl::opt<bool> listTargets(
-    "list-targets",
-    llvm::cl::desc("Print the chips with every number and its source; do "
-                   "nothing else"));
-
-/// Prints the tables that were asked for; false if none was.
-static bool printTables() {
-  if (listKernelFamilies)
-    mlir::disco::printKernelFamilies(llvm::outs());
-  if (listTargets)
-    llvm::outs() << disco::planning::listTargets();
-  return listKernelFamilies || listTargets;
-}
-
 int main(int argc, char **argv) {
+  llvm::cl::opt<bool> listKernelFamilies(
+      "list-kernel-families",
+      llvm::cl::desc("Print the kernel families: what they serve, their rules, "
+                     "fields and sources; do nothing else"));
+  llvm::cl::opt<bool> listTargets(
+      "list-targets",
+      llvm::cl::desc("Print the chips with every number and its source; do "
+                     "nothing else"));
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
@@ -43,7 +33,11 @@ int main(int argc, char **argv) {
   disco::registerAllPasses();
   auto [input, output] = mlir::registerAndParseCLIOptions(
       argc, argv, "Disco optimizer driver\n", registry);
-  if (printTables())
+  if (listKernelFamilies)
+    mlir::disco::printKernelFamilies(llvm::outs());
+  if (listTargets)
+    llvm::outs() << disco::planning::listTargets();
+  if (listKernelFamilies || listTargets)
     return 0;
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, input, output, registry));

@@ -220,22 +220,22 @@ static TapWork tapWork(const Problem &p, const Target &target, double fields) {
 /// values of zero: columns of that over columns of the arcs. The arcs of a
 /// row's rings are chords of a disk.
 static double groupPadding(const FilterCounts &f) {
-  const double rings =
-      std::max(1.0, std::round(real(f.rings) / std::max(1.0, real(f.rows))));
-  const auto chord = [&](double ring) {
-    const double y = (2 * ring + 1 - rings) / rings;
+  const int64_t rings = std::max<int64_t>(
+      1, std::llround(real(f.rings) / std::max(1.0, real(f.rows))));
+  const auto chord = [&](int64_t ring) {
+    const double y = real(2 * ring + 1 - rings) / real(rings);
     return std::sqrt(1 - y * y);
   };
-  constexpr double group = DISCO_CPU_GATHER_SUM_ROWS;
+  constexpr int64_t group = DISCO_CPU_GATHER_SUM_ROWS;
   double arcs = 0, unions = 0;
-  for (double first = 0; first < rings; first += group) {
-    const double last = std::min(first + group, rings);
+  for (int64_t first = 0; first < rings; first += group) {
+    const int64_t last = std::min(first + group, rings);
     double longest = 0;
-    for (double ring = first; ring < last; ++ring) {
+    for (int64_t ring = first; ring < last; ++ring) {
       arcs += chord(ring);
       longest = std::max(longest, chord(ring));
     }
-    unions += (last - first) * longest;
+    unions += real(last - first) * longest;
   }
   return unions / arcs;
 }
