@@ -1,4 +1,4 @@
-//===- Layer.cpp - one layer in float64 -----------------------------------===//
+//===- Layer.cpp - one layer without a module -----------------------------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -211,10 +211,19 @@ private:
 
   /// The layer by the kernels that --family names; none for the reference.
   std::optional<KernelLayer> kernels() const {
+    KernelLayer::Runner runner;
     const KernelFamily *family = findKernelFamily(options.family);
-    if (!family)
+    if (options.device.kind == DISCO_CUDA)
+      runner = [this](const disco_kernel_call &call) {
+        return runKernelOnDevice(options.family, options.device.id, call);
+      };
+    else if (family)
+      runner = [family](const disco_kernel_call &call) {
+        return runKernel(*family, call);
+      };
+    else
       return std::nullopt;
-    return KernelLayer(*family, psi, options.groups, data.field,
+    return KernelLayer(std::move(runner), psi, options.groups, data.field,
                        data.weightType);
   }
 
