@@ -211,19 +211,16 @@ private:
 
   /// The layer by the kernels that --family names; none for the reference.
   std::optional<KernelLayer> kernels() const {
-    KernelLayer::Runner runner;
     const KernelFamily *family = findKernelFamily(options.family);
     if (options.device.kind == DISCO_CUDA)
-      runner = [this](const disco_kernel_call &call) {
-        return runKernelOnDevice(options.family, options.device.id, call);
-      };
-    else if (family)
-      runner = [family](const disco_kernel_call &call) {
-        return runKernel(*family, call);
-      };
-    else
+      return KernelLayer(
+          [this](const disco_kernel_call &call) {
+            return runKernelOnDevice(options.family, options.device.id, call);
+          },
+          psi, options.groups, data.field, data.weightType);
+    if (!family)
       return std::nullopt;
-    return KernelLayer(std::move(runner), psi, options.groups, data.field,
+    return KernelLayer(*family, psi, options.groups, data.field,
                        data.weightType);
   }
 

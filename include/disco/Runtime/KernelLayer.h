@@ -34,6 +34,15 @@ public:
       : runKernel(std::move(runKernel)), psi(psi), groups(groups),
         fields(fields), parameters(parameters) {}
 
+  /// By the kernels of a family of the host.
+  KernelLayer(const KernelFamily &family, const filter::SphereOperator &psi,
+              int64_t groups, DType fields, DType parameters)
+      : KernelLayer(
+            [&family](const disco_kernel_call &call) {
+              return disco::runKernel(family, call);
+            },
+            psi, groups, fields, parameters) {}
+
   /// x [B,C,in], weight [O,C/groups,K], bias [O] or null -> [B,O,out].
   Result<reference::Tensor> forward(const reference::Tensor &x,
                                     const reference::Tensor &weight,
