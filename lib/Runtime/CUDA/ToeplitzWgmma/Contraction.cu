@@ -19,10 +19,9 @@
 //                   results 0 | results 1 | results 2
 //
 // The sums of a unit are rounded and laid out as [plane][point][8 channels] in
-// its results, from where each plane is one bulk store: as it is (c8), or
-// transposed to 8 rows of points, a box of the tensor (nchw). The results of a
-// unit are stored while the next one is computed. Where rows of nchw are no
-// boxes, the computing warps store them.
+// its results, from where each plane is one bulk store (c8), or is transposed
+// to 8 rows of points (nchw). The results of a unit are stored while the next
+// one is computed.
 //
 // Units do not share sums, so the result does not depend on how items are
 // distributed.
@@ -207,11 +206,10 @@ namespace {
 
 /// Where the results of a unit go.
 struct Target {
-  int64_t offset; ///< elements of y, of the first point of plane 0
-  int32_t sample, channel, row, point; ///< of the same
-  int32_t planes;                      ///< that exist
-  int32_t points;                      ///< of a plane
-  int32_t channels;                    ///< of 8 that exist
+  int64_t offset;   ///< elements of y, of the first point of plane 0
+  int32_t planes;   ///< that exist
+  int32_t points;   ///< of a plane
+  int32_t channels; ///< of 8 that exist
 };
 
 } // namespace
@@ -223,10 +221,6 @@ static __device__ Target targetOf(const Params &p, int32_t unit,
   const int32_t block = field - sample * p.channelBlocks;
   const int32_t first = tile * p.advance;
   Target target;
-  target.sample = sample;
-  target.channel = block * blockChannels;
-  target.row = firstRow;
-  target.point = first * p.shape.phases;
   target.planes = planes;
   target.points = min(p.advance, p.rowLongitudes - first) * p.shape.phases;
   target.channels = min(blockChannels, p.channels - block * blockChannels);
@@ -289,46 +283,10 @@ static __device__ void storeBlocks(const Params &p, const Target &target,
   }
 }
 
-/// Where a lane finds row l % 8 of matrix l / 8 of 32 points, so that it has
-/// points 8 (l % 4) ... of channel l / 4 of the transposed matrices: row r of
-/// matrix i is point 8 (r / 2) + 2 i + r % 2.
-static __device__ int rowOf(int lane) {
-  return 8 * (lane % 8 / 2) + lane / 8 * 2 + lane % 2;
-}
-
-/// One warp of four: planes of nchw, transposed where they are, as boxes. What
-/// exceeds the tensor is not stored.
-static __device__ void storeBoxes(const Params &p, const Target &target,
-                                  uint32_t results, int warp, int lane) {
-  constexpr int parts = maxBoxPoints / 32;
-  const int place = placeOf(rowOf(lane), false), own = 8 * (lane % 4);
-  for (int q = warp; q < target.planes; q += 4) {
-    const uint32_t plane = results + q * p.pitch * pointBytes;
-    uint32_t words[parts][4];
-#pragma unroll
-    for (int i = 0; i < parts; ++i)
-      if (32 * i < p.box)
-        loadMatricesTransposed(
-            plane + min(32 * i + place, p.pitch - 1) * pointBytes, words[i]);
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < parts; ++i)
-      if (32 * i + own < p.box)
-        storeShared(plane + 2 * (lane / 4 * p.box + 32 * i + own), words[i]);
-    fenceAsyncProxy();
-    __syncwarp();
-    if (lane == 0)
-      tensorStore(p.yMap, plane, target.point,
-                  target.row + (p.shape.sum ? q : 0), p.shape.sum ? 0 : q,
-                  target.channel, target.sample);
-  }
-  if (lane == 0)
-    commitStores();
-}
-
 /// One warp of four: planes of nchw, 32 points at a time, of which lane l
-/// stores points 8 (l % 4) ... 8 (l % 4) + 7 of channel l / 4. Where tiles
-/// begin at 16 bytes
+/// stores points 8 (l % 4) ... 8 (l % 4) + 7 of channel l / 4. Row r of matrix
+/// i is point 8 (r / 2) + 2 i + r % 2, so that the transposed pairs of a lane
+/// in the four matrices are neighbours. Where tiles begin at 16 bytes
 /// (`Vectors`), the 32 points begin where a sector of 32 bytes does.
 template <bool Vectors>
 static __device__ void storeChannels(const Params &p, const Target &target,
@@ -338,7 +296,7 @@ static __device__ void storeChannels(const Params &p, const Target &target,
   const int own = 8 * (lane % 4) - lead;
   y += lane / 4 * p.yChannel + own;
   // Places repeat every 32 points. Before the first point, anything is read.
-  const int row = rowOf(lane) - lead;
+  const int row = 8 * (lane % 8 / 2) + lane / 8 * 2 + lane % 2 - lead;
   const int place = (row & ~31) + placeOf(row & 31, false);
   const int end = lane / 4 < target.channels ? target.points : 0;
   const int last = (target.points + lead - 1) & ~31;
@@ -440,8 +398,6 @@ static __device__ void compute(const Params &p, uint32_t smem,
     syncNamed(1 + group, groupThreads);
     if (p.yPoint != 1)
       storeBlocks(p, target, results, warp, lane);
-    else if (p.box > 0)
-      storeBoxes(p, target, results, warp, lane);
     else if (p.shape.nlonOut % 8 == 0 && p.advance * s.phases % 8 == 0)
       storeChannels<true>(p, target, results, warp, lane);
     else

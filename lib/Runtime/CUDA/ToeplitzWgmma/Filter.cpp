@@ -13,8 +13,6 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
-#include <cstring>
-#include <cuda.h>
 #include <string>
 #include <vector>
 
@@ -77,51 +75,6 @@ disco_status Filter::makeNew(const Device &device, const disco_kernel_psi &psi,
                    [&] { return checkKernel(device, type); });
 }
 
-/// Describes y in nchw to the hardware that copies boxes.
-static disco_status encodeMap(const Operands &operands, Params &params) {
-  static void *const function = [] {
-    void *found = nullptr;
-    cudaDriverEntryPointQueryResult result;
-    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
-                                     cudaEnableDefault, &result);
-    return found;
-  }();
-  if (!function)
-    return fail(DISCO_UNSUPPORTED_TARGET,
-                "expected the CUDA driver to have cuTensorMapEncodeTiled, but "
-                "it has not");
-  const Shape &shape = params.shape;
-  const auto size = [](int64_t count) {
-    return static_cast<cuuint64_t>(count);
-  };
-  const cuuint64_t dims[] = {size(shape.nlonOut), size(shape.nlatOut),
-                             size(shape.sum ? 1 : shape.numBasis),
-                             size(operands.channels), size(operands.batch)};
-  cuuint64_t strides[4], bytes = 2;
-  for (int d = 0; d < 4; ++d)
-    strides[d] = bytes *= dims[d];
-  const cuuint32_t box[] = {static_cast<cuuint32_t>(params.box), 1, 1,
-                            blockChannels, 1};
-  const cuuint32_t steps[] = {1, 1, 1, 1, 1};
-  CUtensorMap map;
-  static_assert(sizeof map == sizeof params.yMap);
-  const CUresult error =
-      reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function)(
-          &map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 5, operands.y, dims, strides,
-          box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-          CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (error != CUDA_SUCCESS)
-    return fail(DISCO_INVALID_ARGUMENT,
-                "expected y [%" PRId64 ", %" PRId64
-                ", %llu, %d, %d] to be a tensor that boxes can be stored to, "
-                "but got error %d of the CUDA driver",
-                operands.batch, operands.channels,
-                static_cast<unsigned long long>(dims[2]), shape.nlatOut,
-                shape.nlonOut, static_cast<int>(error));
-  std::memcpy(params.yMap, &map, sizeof map);
-  return DISCO_OK;
-}
-
 disco_status Filter::launch(const Operands &operands,
                             cudaStream_t stream) const {
   Params params;
@@ -131,9 +84,6 @@ disco_status Filter::launch(const Operands &operands,
                 "fewer than 2^31, but got batch %" PRId64
                 " and channels %" PRId64,
                 operands.batch, operands.channels);
-  if (params.box > 0 && params.items > 0)
-    if (disco_status s = encodeMap(operands, params))
-      return s;
   params.bands = bands.as<uint8_t>();
   params.pieces = pieces.as<Piece>();
   params.windows = windows.as<Window>();

@@ -57,10 +57,6 @@ bool disco::toeplitz_wgmma::makeParams(const Shape &shape,
   p.rowLongitudes = shape.nlonOut / shape.phases;
   p.advance = advanceOf(p);
   p.tiles = (p.rowLongitudes + p.advance - 1) / p.advance;
-  const int32_t points = p.advance * shape.phases;
-  if (!blocked && shape.nlonOut % 8 == 0 && points % 8 == 0 &&
-      points <= maxBoxPoints)
-    p.box = points;
   const int64_t blocks =
       (operands.channels + blockChannels - 1) / blockChannels;
   int64_t units = 0, items = 0;

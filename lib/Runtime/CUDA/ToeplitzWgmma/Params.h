@@ -85,13 +85,7 @@ struct Shape {
   int64_t windowPoints;         ///< of all pieces
 };
 
-/// A box of y in nchw is at most so long.
-constexpr int maxBoxPoints = 256;
-
 struct Params {
-  /// y in nchw as the tensor [B, C, K, H, W], for stores of [8, box] channels
-  /// and points; not used where box is 0.
-  alignas(64) unsigned char yMap[128];
   const void *x;
   void *y;
   const uint8_t *bands;
@@ -111,7 +105,6 @@ struct Params {
   int32_t advance;       ///< longitudes of a phase from one tile to the next
   int32_t rowLongitudes; ///< longitudes of a phase
   int32_t tiles;         ///< of a row
-  int32_t box;           ///< points of a tile, or 0
   int32_t channels, channelBlocks;
   int32_t units;       ///< tiles of a block of rows, all channels and batches
   uint32_t unitGroups; ///< mathGroups units each

@@ -37,18 +37,6 @@ __device__ __forceinline__ void bulkStore(void *global, uint32_t shared,
       : "memory");
 }
 
-/// A box of a tensor of five dimensions, from dense shared memory that is
-/// aligned to 128 bytes, at these coordinates (innermost first). What lies
-/// outside of the tensor is left out.
-__device__ __forceinline__ void tensorStore(const void *map, uint32_t shared,
-                                            int32_t c0, int32_t c1, int32_t c2,
-                                            int32_t c3, int32_t c4) {
-  asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group "
-               "[%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(map),
-               "r"(shared), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
-               : "memory");
-}
-
 __device__ __forceinline__ void commitStores() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }

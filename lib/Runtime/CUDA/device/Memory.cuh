@@ -26,14 +26,6 @@ __device__ __forceinline__ void storeGlobal(void *to,
                : "memory");
 }
 
-/// The same in shared memory.
-__device__ __forceinline__ void storeShared(uint32_t to,
-                                            const uint32_t (&words)[4]) {
-  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to),
-               "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
-               : "memory");
-}
-
 __device__ __forceinline__ uint32_t loadWord(uint32_t shared) {
   uint32_t value;
   asm volatile("ld.shared.b32 %0, [%1];"
