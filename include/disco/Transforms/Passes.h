@@ -39,7 +39,11 @@ constexpr llvm::StringLiteral kProbesAttr = "disco.probes";
 /// What is planned, and how: the same for every target. `Options` has the
 /// default target.
 template <typename Options>
-struct PlannedPipelineOptions : public PassPipelineOptions<Options> {
+class PlannedPipelineOptions : public PassPipelineOptions<Options> {
+  friend Options;
+  PlannedPipelineOptions() = default;
+
+public:
   template <typename T> using Option = ::mlir::detail::PassOptions::Option<T>;
 
   Option<std::string> target{
