@@ -48,8 +48,7 @@ TEST_F(ToeplitzCanary, AKernelThatSkipsATileIsNotPrepared) {
   EXPECT_EQ(filter.make(device, psi, false, DType::bf16, {}),
             DISCO_EXECUTION_FAILED);
   const std::string message = lastError();
-  EXPECT_EQ(message.find("expected kernel toeplitz_bf16_g"), 0U)
-      << message;
+  EXPECT_EQ(message.find("expected kernel toeplitz_bf16_g"), 0U) << message;
   EXPECT_NE(message.find(", but it left out "), std::string::npos) << message;
 }
 
