@@ -50,8 +50,8 @@ std::optional<RuleFailure> planning::checkExtents(const Problem &p,
                        "32-bit indices, but got " +
                        text(plane),
                    channels > 1
-                       ? std::string("use csr_gather or kpacked_wgmma, whose "
-                                     "planes hold one channel")
+                       ? std::string("use csr_gather, whose planes hold one "
+                                     "channel")
                        : loops + "shard the grid");
   const double values = real(p.filter.taps) * real(p.num_basis);
   if (values >= limit)

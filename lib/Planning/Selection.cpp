@@ -161,11 +161,20 @@ static Error refuse(const Family &family,
       "family '" + std::string(family.name) + "' is not applicable: ";
   const char *separator = "";
   std::string last;
+  // A reason that holds for one of two orders only says for which.
+  const bool saysOrder =
+      std::any_of(attempts.begin(), attempts.end(), [&](const Attempt &a) {
+        return a.order != attempts.front().order &&
+               describe(*a.failure) != describe(*attempts.front().failure);
+      });
   for (const Attempt &attempt : attempts) {
     std::string line = describe(*attempt.failure);
     if (line == last)
       continue;
-    text += separator + line;
+    text += separator;
+    if (saysOrder)
+      text += std::string(nameOfOrder(attempt.order)) + ": ";
+    text += line;
     separator = "; ";
     last = std::move(line);
   }

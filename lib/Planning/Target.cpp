@@ -127,14 +127,22 @@ static std::string fieldNames() {
 }
 
 /// Sets a field, and its bit in `given`.
+/// Without spaces around it: pages print "field = number".
+static std::string trim(const std::string &text) {
+  const size_t first = text.find_first_not_of(' ');
+  if (first == text.npos)
+    return "";
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
 static Status applyOverride(Target &target, const std::string &item,
                             uint64_t &given) {
   size_t equals = item.find('=');
   if (equals == item.npos)
     return Error{"expected a target override to read field=number, but got '" +
                  item + "'"};
-  const std::string name = item.substr(0, equals);
-  const std::string digits = item.substr(equals + 1);
+  const std::string name = trim(item.substr(0, equals));
+  const std::string digits = trim(item.substr(equals + 1));
   char *end = nullptr;
   double value = std::strtod(digits.c_str(), &end);
   if (digits.empty() || *end != '\0' || !std::isfinite(value))

@@ -52,8 +52,7 @@ def SelectKernelPass : Disco_PlanningPass<"disco-select-kernel"> {
 
     Errors: an unknown target, family or field; a forced choice, or a plan
     written by hand, that a rule refuses; a plan that contradicts what is forced;
-    a psi that is materialised, without a plan made before; no family that is
-    applicable.
+    no family that is applicable.
   }];
   let options = targetOptions # [
     Option<"forceFamily", "force-family", "std::string", "",
@@ -93,6 +92,9 @@ def AssignLayoutPass : Disco_PlanningPass<"disco-assign-layout"> {
     Where a plan was written for tensors that are in a layout already, and its
     kernel wants another one, the change is at the operation.
 
+    Errors: a problem hash that is not that of the operation. Nothing else of a
+    plan is checked: `disco-verify-plan` does that.
+
     A pack of an unpack of the same layout folds, also with padding, where the
     padding is known to be zeros. Plans are updated: `layout` becomes
     `kernel_layout`, and the problem hash that of the new problem.
@@ -117,8 +119,8 @@ def VerifyPlanPass : Disco_PlanningPass<"disco-verify-plan"> {
     `kernel_layout` that is not the family's; an assumed batch where the batch is
     static.
 
-    Of operations whose psi is materialised only the target and whether the
-    family is available are checked, because the tap counts are gone.
+    Where psi is materialised, its tables are counted, and arcs have to be those
+    of the operator that the order applies.
   }];
   let options = targetOptions;
   let statistics = [Statistic<"numVerified", "verified", "Number of plans checked">];

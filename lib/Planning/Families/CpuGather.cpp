@@ -436,9 +436,10 @@ static void describe(const Problem &p, const Target &target, const Schedule &s,
                           : static_cast<int64_t>(filteredChannels(p, s.order));
   const int64_t count = isSphere(p) && tile ? std::min(tile, row) : row;
   if (sumsOverK(p, s.order)) {
-    d.threads = {"a task is (sample, " + block +
-                     " channels, some rows); a thread runs one task at a time",
-                 "each ring of maps is " +
+    const std::string rows = isSphere(p) ? "rows" : "points";
+    d.threads = {"a task is (sample, " + block + " channels, some " + rows +
+                     "); a thread runs one task at a time",
+                 "each " + std::string(isSphere(p) ? "ring" : "point") + " of maps is " +
                      std::string(mixes(p) ? "mixed from x" : "copied") +
                      " once, and added to all rows of the task that read it"};
     d.example = {"a thread adds " + text(sumVectors) + " vectors of " +

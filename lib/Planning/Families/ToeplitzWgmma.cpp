@@ -179,6 +179,9 @@ checkSharedMemory(const Problem &p, const Target &target, const Schedule &s) {
   if (get(s, fused))
     return checkSmem(target, smemBytes(p, s),
                      "use fewer lon_groups or stages, or fused=0");
+  if (auto failure =
+          checkSmem(target, DISCO_TOEPLITZ_WGMMA_SMEM_BYTES, "use csr_gather"))
+    return failure;
   const int64_t least = haloOf(p, s) + DISCO_TOEPLITZ_WGMMA_BLOCK_COLUMNS;
   const int64_t got = std::max<int64_t>(0, slabPoints(p, s));
   if (got >= least)

@@ -538,6 +538,8 @@ struct AssignLayoutPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(checkProblems(module)))
+      return signalPassFailure();
     SmallVector<Operation *> changed;
     module.walk([&](ContractionOpInterface op) {
       if (unsigned changes = convertWritten(op)) {
@@ -556,6 +558,22 @@ struct AssignLayoutPass
   }
 
 private:
+  /// A hash that is not that of its operation would be hidden by the new one.
+  LogicalResult checkProblems(ModuleOp module) {
+    auto &problems = getAnalysis<ProblemBuilder>();
+    LogicalResult result = success();
+    module.walk([&](ContractionOpInterface op) {
+      auto plan = op->getAttrOfType<PlanAttr>("plan");
+      if (!plan || !plan.getProblem() || op.getStorageAttr())
+        return;
+      FailureOr<::disco::planning::Problem> problem =
+          problems.build(op, getAssumedBatch(plan));
+      if (failed(problem) || failed(checkProblem(op, plan, *problem)))
+        result = failure();
+    });
+    return result;
+  }
+
   /// The problem of a plan says how x arrives and y is delivered.
   LogicalResult updateProblems(ArrayRef<Operation *> ops) {
     auto &problems = getAnalysis<ProblemBuilder>();

@@ -52,9 +52,14 @@ static StringRef getFunctionName(Operation *op) {
   return function ? function.getName() : StringRef("?");
 }
 
+/// What follows from shapes is exact unless the batch is assumed.
+static Provenance getShapeProvenance(const Explained &e) {
+  return e.problem.batch_assumed ? Provenance::model : Provenance::exact;
+}
+
 /// Counts of taps are exact on constant filters and assumed otherwise.
 static Provenance getTapProvenance(const Explained &e) {
-  return e.problem.filter.exact ? Provenance::exact : Provenance::model;
+  return e.problem.filter.exact ? getShapeProvenance(e) : Provenance::model;
 }
 
 /// The stage that computes most; the first of equals.
@@ -116,7 +121,7 @@ static std::vector<Figure> makeHeader(const Explained &e) {
   // Where the kernel is, or what generates it.
   StringRef family = e.plan.getFamily();
   std::string file;
-  if (e.plan.getProvider() == Provider::runtime)
+  if (e.plan.getProvider() == Provider::runtime && !isPlanned(e))
     file = getSource(family, e.target.kind == planning::TargetKind::cpu
                                  ? "kernel"
                                  : "device kernel");
@@ -251,12 +256,11 @@ static WalkthroughSection makeOverview(const Explained &e) {
       word("two runs are bit-equal",
            e.problem.deterministic ? "yes" : "not asked for"),
       number(e.problem.batch_assumed ? "batch, assumed" : "batch",
-             e.problem.batch, "",
-             e.problem.batch_assumed ? Provenance::model : Provenance::exact),
+             e.problem.batch, "", getShapeProvenance(e)),
       number("FLOP of the filter", planning::sparseFlop(e.problem, order),
              "FLOP", getTapProvenance(e)),
       number("FLOP of the channel mix", planning::einsumFlop(e.problem, order),
-             "FLOP", Provenance::exact)};
+             "FLOP", getShapeProvenance(e))};
   if (e.problem.precision != DISCO_PRECISION_IEEE)
     figures.figures.push_back(
         word("f32 products may be rounded to",
@@ -283,11 +287,13 @@ static PageBlock makeChoices(const Explained &e) {
   if (isBest) {
     block.lines.push_back("the plan is what selection chooses");
   } else {
+    std::string chosen =
+        planning::fieldsToString(best.schedule, best.family->fields());
     block.lines.push_back(llvm::formatv(
         "the plan is not what selection would choose, which is "
-        "{0}, {1}: {2:F1} us",
+        "{0}, {1}{2}: {3:F1} us",
         best.family->name, str(planning::nameOfOrder(best.schedule.order)),
-        best.microseconds()));
+        chosen.empty() ? "" : " with " + chosen, best.microseconds()));
   }
   for (const planning::Loser &loser : e.selection.losers) {
     bool isPlan = !loser.failure && loser.family == &e.plan.getKernelFamily() &&

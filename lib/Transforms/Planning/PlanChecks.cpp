@@ -171,6 +171,21 @@ LogicalResult mlir::disco::checkStorage(ContractionOpInterface op,
                            << (isFirst ? "the operator" : "the adjoint");
 }
 
+LogicalResult mlir::disco::checkProblem(ContractionOpInterface op,
+                                        PlanAttr plan,
+                                        const planning::Problem &problem) {
+  uint64_t hash = planning::hashOf(problem);
+  if (!plan.getProblem() || plan.getProblem() == hash)
+    return success();
+  InFlightDiagnostic diag = op->emitOpError()
+                            << "expected the problem of the plan to be "
+                            << formatHash(hash) << ", but got "
+                            << formatHash(plan.getProblem())
+                            << ": the plan was made for another operation";
+  diag.attachNote() << "the operation is: " << planning::toString(problem);
+  return diag;
+}
+
 LogicalResult mlir::disco::checkPlan(ContractionOpInterface op, PlanAttr plan,
                                      const planning::Target &target,
                                      ProblemBuilder &problems,
@@ -183,16 +198,8 @@ LogicalResult mlir::disco::checkPlan(ContractionOpInterface op, PlanAttr plan,
       problems.build(op, getAssumedBatch(plan));
   if (failed(problem))
     return failure();
-  uint64_t hash = planning::hashOf(*problem);
-  if (plan.getProblem() && plan.getProblem() != hash) {
-    InFlightDiagnostic diag = op->emitOpError()
-                              << "expected the problem of the plan to be "
-                              << formatHash(hash) << ", but got "
-                              << formatHash(plan.getProblem())
-                              << ": the plan was made for another operation";
-    diag.attachNote() << "the operation is: " << planning::toString(*problem);
-    return diag;
-  }
+  if (failed(checkProblem(op, plan, *problem)))
+    return failure();
   if (failed(checkFields(op, plan)))
     return failure();
   ::disco::Status status =

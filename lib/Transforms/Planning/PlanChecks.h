@@ -38,6 +38,11 @@ LogicalResult checkPlan(ContractionOpInterface op, PlanAttr plan,
                         const ::disco::planning::Target &target,
                         ProblemBuilder &problems, bool includePlanned);
 
+/// That a plan which has a problem hash was made for `problem`, that of `op`.
+/// Emits an error at the op.
+LogicalResult checkProblem(ContractionOpInterface op, PlanAttr plan,
+                           const ::disco::planning::Problem &problem);
+
 /// The part that needs no problem: the target, and that only a dynamic batch is
 /// assumed.
 LogicalResult checkPremises(ContractionOpInterface op, PlanAttr plan,
