@@ -84,6 +84,30 @@ template <typename T> struct TapList {
   const int32_t *features = nullptr;
 };
 
+/// Taps of some rows in x, for `add`; a *part* of the list is added to some of
+/// the rows only, so that no row multiplies what it has no tap for:
+///   rows of the group   1        2                3
+///   parts               {0}      {0,1} {0} {1}    {0,1,2} {0,1} {0} {1} {2}
+/// An element is as in TapList, with a value for each row of its part. The list
+/// has all singles, part after part, then all sums, then all differences.
+struct GroupParts {
+  static constexpr int maxParts = 5;
+  static constexpr int numParts(int rows) { return rows == 3 ? 5 : 2 * rows - 1; }
+  /// Bit r: row r.
+  static constexpr int rowsOf(int rows, int part) {
+    return part == 0             ? (1 << rows) - 1
+           : rows == 3 && part == 1 ? 3
+                                    : 1 << (part - (rows == 3 ? 2 : 1));
+  }
+};
+
+template <typename T> struct GroupList {
+  int64_t numRows = 0;
+  int32_t counts[3][GroupParts::maxParts] = {}; ///< [singles ..][part]
+  const int32_t *offsets = nullptr;
+  const T *values = nullptr;
+};
+
 /// Where column j of feature k is: at (j / panel) * panelStride + j % panel
 /// + k * basisStride.
 template <typename T> struct Features {
@@ -137,10 +161,10 @@ template <typename T> struct Kernels {
   /// z[feature of y[i], column] = y[i, column], or += it.
   void (*expand)(const TapList<T> &taps, const T *x, int64_t vectors,
                  const Features<T> &z, bool accumulate);
-  /// rows[i][column] += y[i, column], for numBasis <= maxGroup.
-  void (*add)(const TapList<T> &taps, const T *x, int64_t vectors,
+  /// rows[i][column] += sum of the elements of row i, for numRows <= maxGroup.
+  void (*add)(const GroupList<T> &taps, const T *x, int64_t vectors,
               T *const *rows, Ahead &ahead);
-  /// Vectors that `add` computes together, by numBasis - 1.
+  /// Vectors that `add` computes together, by numRows - 1.
   int64_t addVectors[maxGroup];
   void (*multiply)(const Product<T> &product);
   /// dst[i] = src[i], converted.

@@ -161,42 +161,88 @@ static void expand(const TapList<T> &taps, const T *x, int64_t vectors,
 // Sums of taps
 //===----------------------------------------------------------------------===//
 
-template <typename T, int KB, int L>
-static void addBlock(const TapList<T> &taps, const T *x, int64_t first,
-                     T *const *rows) {
-  constexpr int64_t lanes = lanesOf<T>;
-  Vec<T> sums[KB][L];
+/// Adds `count` elements to the rows of a part. `offsets` and `values` move on.
+template <typename T, int Rows, int L, Element E, int Part>
+__attribute__((always_inline)) static inline void
+addToRows(int64_t count, const T *x, const int32_t *&offsets, const T *&values,
+          Vec<T> (&sums)[Rows][L]) {
+  constexpr int mask = GroupParts::rowsOf(Rows, Part);
+  constexpr int used = __builtin_popcount(mask);
+  for (int64_t t = 0; t < count; ++t, values += used) {
+    const T *a = x + *offsets++;
+    const T *b = E == Element::single ? a : x + *offsets++;
+    Vec<T> v[Rows];
+    int at = 0;
 #pragma GCC unroll 8
-  for (int k = 0; k < KB; ++k)
+    for (int r = 0; r < Rows; ++r)
+      if (mask >> r & 1)
+        v[r] = splat(values[at++]);
 #pragma GCC unroll 8
-    for (int l = 0; l < L; ++l)
-      sums[k][l] = load(rows[k] + first + l * lanes);
-  addList<T, KB, L>(taps, x + first, taps.values, sums);
+    for (int l = 0; l < L; ++l) {
+      const Vec<T> element =
+          elementAt<T, E>(a + l * lanesOf<T>, b + l * lanesOf<T>, used > 1);
 #pragma GCC unroll 8
-  for (int k = 0; k < KB; ++k)
-#pragma GCC unroll 8
-    for (int l = 0; l < L; ++l)
-      store(rows[k] + first + l * lanes, sums[k][l]);
+      for (int r = 0; r < Rows; ++r)
+        if (mask >> r & 1)
+          sums[r][l] = fma(v[r], element, sums[r][l]);
+    }
+  }
 }
 
-template <typename T, int KB, int L>
-static void addColumns(const TapList<T> &taps, const T *x, int64_t first,
+/// The parts of one kind of elements.
+template <typename T, int Rows, int L, Element E, int Part = 0>
+__attribute__((always_inline)) static inline void
+addParts(const int32_t *counts, const T *x, const int32_t *&offsets,
+         const T *&values, Vec<T> (&sums)[Rows][L]) {
+  if constexpr (Part < GroupParts::numParts(Rows)) {
+    addToRows<T, Rows, L, E, Part>(counts[Part], x, offsets, values, sums);
+    addParts<T, Rows, L, E, Part + 1>(counts, x, offsets, values, sums);
+  }
+}
+
+template <typename T, int Rows, int L>
+static void addBlock(const GroupList<T> &taps, const T *x, int64_t first,
+                     T *const *rows) {
+  constexpr int64_t lanes = lanesOf<T>;
+  Vec<T> sums[Rows][L];
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+    for (int l = 0; l < L; ++l)
+      sums[r][l] = load(rows[r] + first + l * lanes);
+  const int32_t *offsets = taps.offsets;
+  const T *values = taps.values;
+  x += first;
+  addParts<T, Rows, L, Element::single>(taps.counts[0], x, offsets, values,
+                                        sums);
+  addParts<T, Rows, L, Element::sum>(taps.counts[1], x, offsets, values, sums);
+  addParts<T, Rows, L, Element::difference>(taps.counts[2], x, offsets, values,
+                                            sums);
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+    for (int l = 0; l < L; ++l)
+      store(rows[r] + first + l * lanes, sums[r][l]);
+}
+
+template <typename T, int Rows, int L>
+static void addColumns(const GroupList<T> &taps, const T *x, int64_t first,
                        int64_t vectors, T *const *rows, Ahead &ahead) {
   if constexpr (L > 0) {
     for (; vectors >= L; vectors -= L, first += L * lanesOf<T>) {
       ahead.step();
-      addBlock<T, KB, L>(taps, x, first, rows);
+      addBlock<T, Rows, L>(taps, x, first, rows);
     }
-    addColumns<T, KB, L - 1>(taps, x, first, vectors, rows, ahead);
+    addColumns<T, Rows, L - 1>(taps, x, first, vectors, rows, ahead);
   }
 }
 
 template <typename T>
-static void add(const TapList<T> &taps, const T *x, int64_t vectors,
+static void add(const GroupList<T> &taps, const T *x, int64_t vectors,
                 T *const *rows, Ahead &ahead) {
-  if (taps.numBasis == 3)
+  if (taps.numRows == 3)
     addColumns<T, 3, vectorsFor(3)>(taps, x, 0, vectors, rows, ahead);
-  else if (taps.numBasis == 2)
+  else if (taps.numRows == 2)
     addColumns<T, 2, vectorsFor(2)>(taps, x, 0, vectors, rows, ahead);
   else
     addColumns<T, 1, vectorsFor(1)>(taps, x, 0, vectors, rows, ahead);

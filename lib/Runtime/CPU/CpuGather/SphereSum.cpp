@@ -24,11 +24,10 @@
 //
 // One row alone needs a load of u for each multiplication. Up to three rows
 // that follow each other among those that read a ring, and whose arcs on it
-// overlap well, are a *group*: a list of the taps of all their arcs, with
-// values of zero where a row has no tap. (A value that is not finite may so
-// reach a point of another row of the group.) Taps that mirror each other for
-// all rows of a group (Mirror.h) are one element, the sum or the difference of
-// two longitudes. Groups and their elements depend on psi alone.
+// meet, are a *group*: each tap is a load for all of its rows that have it, and
+// none for the others (GroupParts in Kernels.h). Taps that mirror each other
+// for all rows of a group (Mirror.h) are one element, the sum or the difference
+// of two longitudes. Groups and their elements depend on psi alone.
 //
 // The lists are made once for all channels of a task, as many as a thread has
 // room for: a *round*. Then a channel after the other runs through the round,
@@ -80,23 +79,33 @@ public:
 private:
   bool mixes() const { return call.op == DISCO_OP_CONV; }
   int64_t channelSize() const { return problem.numBasis * mapSize; }
-  /// Taps of a group: arcs that overlap.
-  int64_t maxLength() const { return 2 * call.psi.nlon_in; }
   int64_t ringPanels() const {
     return roundUp(call.psi.nlon_in, kernels.panel);
   }
+
+  /// What an element of a list is.
+  enum Kind { single, sum, difference };
 
   /// An arc as its ring sees it.
   struct Reader {
     int32_t row, arc;
   };
 
+  /// Readers of a ring that are added together, the longest arc first, and the
+  /// longitudes of all their taps. With a whole ring, they start where it does.
+  struct Group {
+    Reader readers[maxGroup];
+    int64_t size = 0;
+    int64_t start = 0, length = 0;
+    bool isRing = false;
+  };
+
   /// Consecutive elements of a group.
   struct Piece {
     int32_t lat;
     int32_t rows[maxGroup], slots[maxGroup], numRows;
-    int32_t firstOffset, firstElement;
-    int32_t singles, sums, differences;
+    int32_t firstOffset, firstValue;
+    int32_t counts[3][GroupParts::maxParts];
     int32_t lowest, highest; ///< columns of u that taps start from
     uint8_t isFirst, isLast; ///< bit r: of row r
   };
@@ -108,17 +117,18 @@ private:
     T *x = nullptr;      ///< panels of x
     T *row = nullptr;    ///< one ring of x
     T *sums = nullptr;   ///< [block][slot][padded]
-    T *values = nullptr; ///< of elements, [element][row]
+    T *values = nullptr; ///< of elements, [element][row of its part]
     int32_t *offsets = nullptr;
     T *groupValues = nullptr;      ///< [row][tap][K]
     int32_t *tapOffsets = nullptr; ///< of a group
     uint8_t *parity = nullptr;     ///< [K]
+    uint8_t *tapRows = nullptr;    ///< of a group: which rows have a tap
     Piece *pieces = nullptr;
     int32_t *slots = nullptr;     ///< of rows; -1: none
     int32_t *freeSlots = nullptr; ///< a stack
     int32_t *left = nullptr;      ///< arcs of a row that are to be added
     // Of the present round:
-    int64_t numPieces = 0, used = 0, usedOffsets = 0;
+    int64_t numPieces = 0, used = 0, usedOffsets = 0, usedValues = 0;
     int64_t numFree = 0;
   };
 
@@ -136,13 +146,12 @@ private:
   void indexReaders();
   void computeTask(int64_t task, Scratch &scratch);
   void addRing(const Task &task, int64_t lat);
-  int64_t groupAt(const Reader *begin, const Reader *end, int64_t &start,
-                  int64_t &length) const;
-  void addGroup(const Task &task, int64_t lat, const Reader *group,
-                int64_t size, int64_t start, int64_t length);
+  Group groupAt(const Reader *begin, const Reader *end) const;
+  void addGroup(const Task &task, int64_t lat, const Group &group);
+  void loadGroup(Scratch &s, const Group &group) const;
+  void addElements(const Task &task, Piece *&piece, const Group &group,
+                   Kind kind, int part, int ours);
   Piece &startPiece(const Task &task, const Piece &like);
-  void append(const Task &task, Piece *&piece, int64_t length, int64_t u,
-              int64_t other, int64_t k, const int32_t *rowsOfGroup);
   void writeOffsets(Scratch &s, int64_t start, int64_t length,
                     Piece &piece) const;
   void loadValues(const Arc &arc, int64_t first, int64_t count, T *to) const;
@@ -212,9 +221,10 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
     s.sums = arena.take<T>(rowChunk * block * padded);
     s.values = arena.take<T>(maxGroup * list);
     s.offsets = arena.take<int32_t>(2 * list);
-    s.groupValues = arena.take<T>(maxGroup * maxLength() * numBasis);
-    s.tapOffsets = arena.take<int32_t>(maxLength());
+    s.groupValues = arena.take<T>(maxGroup * psi.nlon_in * numBasis);
+    s.tapOffsets = arena.take<int32_t>(psi.nlon_in);
     s.parity = arena.take<uint8_t>(numBasis);
+    s.tapRows = arena.take<uint8_t>(psi.nlon_in);
     s.pieces = arena.take<Piece>(maxPieces);
     s.slots = arena.take<int32_t>(rowChunk);
     s.freeSlots = arena.take<int32_t>(rowChunk);
@@ -295,7 +305,8 @@ void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
       endRing = greater(endRing, tables.arc(end - 1).lat + 1);
     }
   }
-  scratch.numPieces = scratch.used = scratch.usedOffsets = 0;
+  scratch.numPieces = scratch.used = 0;
+  scratch.usedOffsets = scratch.usedValues = 0;
   for (int64_t lat = firstRing; lat < endRing; ++lat) {
     if (mixes())
       addRound(task);
@@ -318,38 +329,43 @@ int64_t SphereSum<T>::shiftOf(const Arc &from, const Arc &to) const {
   return shift > nlon / 2 ? shift - nlon : shift;
 }
 
-/// The number of readers from `begin` on that are added together. Their taps
-/// are `length` from `start` on, seen from the first arc's start.
+/// The readers from `begin` on that are added together.
 template <typename T>
-int64_t SphereSum<T>::groupAt(const Reader *begin, const Reader *end,
-                              int64_t &start, int64_t &length) const {
-  // The cost of a tap by the number of rows.
-  static constexpr int64_t tapCost[maxGroup] = {8, 9, 11};
+typename SphereSum<T>::Group
+SphereSum<T>::groupAt(const Reader *begin, const Reader *end) const {
+  const int64_t nlon = call.psi.nlon_in;
   const Arc first = tables.arc(begin->arc);
-  start = 0;
-  length = first.length;
-  int64_t size = 1, low = 0, high = first.length;
-  int64_t apart = tapCost[0] * first.length;
-  for (int64_t i = 1; i < maxGroup && begin + i < end; ++i) {
-    // A row with several arcs on the ring adds them one by one.
-    const bool isOnly =
-        begin + i + 1 >= end || begin[i + 1].row != begin[i].row;
-    if (!isOnly || begin[i].row == begin[i - 1].row ||
-        begin[i].row % problem.phases != begin->row % problem.phases)
-      break;
-    const Arc arc = tables.arc(begin[i].arc);
+  Group group;
+  int64_t low = 0, high = first.length;
+  for (const Reader *next = begin; next < end && group.size < maxGroup;
+       ++next) {
+    const Arc arc = tables.arc(next->arc);
     const int64_t shift = shiftOf(first, arc);
+    if (next > begin) {
+      // A row with several arcs on the ring adds them one by one.
+      const bool isOnly = next + 1 >= end || next[1].row != next->row;
+      if (!isOnly || next->row == next[-1].row ||
+          next->row % problem.phases != begin->row % problem.phases ||
+          shift > high || shift + arc.length < low)
+        break;
+    }
     low = lesser(low, shift);
     high = greater(high, shift + arc.length);
-    apart += tapCost[0] * arc.length;
-    if (tapCost[i] * (high - low) < apart) {
-      size = i + 1;
-      start = low;
-      length = high - low;
-      apart = tapCost[i] * length;
+    if (arc.length == nlon && !group.isRing) {
+      group.isRing = true;
+      group.start = arc.lonStart;
     }
+    int64_t at = group.size++;
+    for (; at > 0 && tables.arc(group.readers[at - 1].arc).length < arc.length;
+         --at)
+      group.readers[at] = group.readers[at - 1];
+    group.readers[at] = *next;
   }
-  return size;
+  group.length = lesser(high - low, nlon);
+  if (!group.isRing)
+    group.start = (first.lonStart + low + nlon) % nlon;
+  group.isRing = group.length == nlon;
+  return group;
 }
 
 /// Lists a ring for all rows of the task that read it.
@@ -358,18 +374,17 @@ void SphereSum<T>::addRing(const Task &task, int64_t lat) {
   const Reader *end = readers + firstReader[lat + 1];
   bool isMixed = !mixes();
   for (const Reader *reader = readers + firstReader[lat]; reader < end;) {
-    int64_t start, length;
-    const int64_t size = groupAt(reader, end, start, length);
+    const Group group = groupAt(reader, end);
     bool isOurs = false;
-    for (int64_t i = 0; i < size; ++i)
-      isOurs |= task.has(reader[i].row);
+    for (int64_t i = 0; i < group.size; ++i)
+      isOurs |= task.has(group.readers[i].row);
     if (isOurs) {
       if (!isMixed)
         mixRing(task, lat);
       isMixed = true;
-      addGroup(task, lat, reader, size, start, length);
+      addGroup(task, lat, group);
     }
-    reader += size;
+    reader += group.size;
   }
 }
 
@@ -383,8 +398,8 @@ typename SphereSum<T>::Piece &SphereSum<T>::startPiece(const Task &task,
   if (s.numPieces == maxPieces || s.used == greater(listSize, problem.numBasis))
     addRound(task);
   piece.firstOffset = static_cast<int32_t>(s.usedOffsets);
-  piece.firstElement = static_cast<int32_t>(s.used);
-  piece.singles = piece.sums = piece.differences = 0;
+  piece.firstValue = static_cast<int32_t>(s.usedValues);
+  std::fill_n(piece.counts[0], 3 * GroupParts::maxParts, 0);
   piece.isFirst = piece.isLast = 0;
   for (int32_t r = 0; r < piece.numRows; ++r) {
     int32_t &slot = s.slots[piece.rows[r] - task.firstRow];
@@ -397,68 +412,109 @@ typename SphereSum<T>::Piece &SphereSum<T>::startPiece(const Task &task,
   return s.pieces[s.numPieces++] = piece;
 }
 
-/// Appends an element: tap u, or that and another, of map k.
+/// Reads the values of a group, which rows have which taps, and what is
+/// mirrored. Whether or not a row is the task's: who adds it changes no bit.
 template <typename T>
-void SphereSum<T>::append(const Task &task, Piece *&piece, int64_t length,
-                          int64_t u, int64_t other, int64_t k,
-                          const int32_t *rowsOfGroup) {
-  Scratch &s = *task.scratch;
-  if (s.used == greater(listSize, problem.numBasis))
-    piece = &startPiece(task, *piece);
-  const int64_t numBasis = problem.numBasis, map = k * mapSize;
-  T *to = s.values + maxGroup * piece->firstElement +
-          (s.used - piece->firstElement) * piece->numRows;
-  for (int32_t r = 0; r < piece->numRows; ++r)
-    to[r] = s.groupValues[(rowsOfGroup[r] * length + u) * numBasis + k];
-  s.offsets[s.usedOffsets++] = static_cast<int32_t>(s.tapOffsets[u] + map);
-  if (other != u)
-    s.offsets[s.usedOffsets++] =
-        static_cast<int32_t>(s.tapOffsets[other] + map);
-  ++s.used;
+void SphereSum<T>::loadGroup(Scratch &s, const Group &group) const {
+  const int64_t numBasis = problem.numBasis, length = group.length;
+  const int64_t nlon = call.psi.nlon_in;
+  std::fill_n(s.parity, numBasis, uint8_t(even | odd));
+  std::fill_n(s.tapRows, length, uint8_t(0));
+  for (int64_t i = 0; i < group.size; ++i) {
+    const Arc arc = tables.arc(group.readers[i].arc);
+    T *values = s.groupValues + i * length * numBasis;
+    // Within a ring the arc may go on at its start.
+    const int64_t at = (arc.lonStart - group.start + nlon) % nlon;
+    const int64_t before = lesser(arc.length, length - at);
+    std::fill_n(values, length * numBasis, T(0));
+    loadValues(arc, 0, before, values + at * numBasis);
+    loadValues(arc, before, arc.length - before, values);
+    for (int64_t u = 0; u < arc.length; ++u)
+      s.tapRows[u < before ? at + u : u - before] |=
+          static_cast<uint8_t>(1 << i);
+    narrowParity(values, length, numBasis, group.isRing, s.parity);
+  }
+  for (int64_t u = 0; u < length; ++u)
+    if (s.tapRows[u] != s.tapRows[mirrorOf(u, length, group.isRing)])
+      std::fill_n(s.parity, numBasis, uint8_t(neither));
 }
 
-/// Appends a group to the lists: singles, sums, differences.
+/// Whether a tap that `rows` of a group have belongs to a part.
+static bool isInPart(int rows, int size, int part) {
+  const int all = (1 << size) - 1, own = GroupParts::rowsOf(size, part);
+  const bool isShared = rows == all || (size == 3 && rows == 3);
+  return isShared ? rows == own : (own & (own - 1)) == 0 && (rows & own);
+}
+
+/// The bits of `rows` that are set in `ours`, close together.
+static int closeUp(int rows, int ours) {
+  int result = 0;
+  for (int r = 0, at = 0; r < maxGroup; ++r)
+    if (ours >> r & 1)
+      result |= (rows >> r & 1) << at++;
+  return result;
+}
+
+/// Appends the elements of a kind that belong to a part of a group, for those
+/// of its rows that are ours.
 template <typename T>
-void SphereSum<T>::addGroup(const Task &task, int64_t lat, const Reader *group,
-                            int64_t size, int64_t start, int64_t length) {
+void SphereSum<T>::addElements(const Task &task, Piece *&piece,
+                               const Group &group, Kind kind, int part,
+                               int ours) {
   Scratch &s = *task.scratch;
-  const int64_t numBasis = problem.numBasis;
-  const Arc first = tables.arc(group->arc);
-  const bool isRing = length == call.psi.nlon_in;
-  std::fill_n(s.parity, numBasis, uint8_t(even | odd));
+  const int64_t numBasis = problem.numBasis, length = group.length;
+  const int size = static_cast<int>(group.size);
+  const int rows = GroupParts::rowsOf(size, part) & ours;
+  if (!rows)
+    return;
+  int to = 0; // its number among the parts of the piece
+  while (GroupParts::rowsOf(piece->numRows, to) != closeUp(rows, ours))
+    ++to;
+  for (int64_t u = 0; u < length; ++u) {
+    const int64_t other = mirrorOf(u, length, group.isRing);
+    if (!isInPart(s.tapRows[u], size, part) || (kind != single && other <= u))
+      continue;
+    for (int64_t k = 0; k < numBasis; ++k) {
+      const uint8_t parity = s.parity[k];
+      const Kind is = parity == neither || other == u ? single
+                      : parity & even                 ? sum
+                                                      : difference;
+      if (is != kind)
+        continue;
+      if (s.used == greater(listSize, numBasis))
+        piece = &startPiece(task, *piece);
+      for (int r = 0; r < size; ++r)
+        if (rows >> r & 1)
+          s.values[s.usedValues++] =
+              s.groupValues[(r * length + u) * numBasis + k];
+      const auto map = static_cast<int32_t>(k * mapSize);
+      s.offsets[s.usedOffsets++] = s.tapOffsets[u] + map;
+      if (kind != single)
+        s.offsets[s.usedOffsets++] = s.tapOffsets[other] + map;
+      ++piece->counts[kind][to];
+      ++s.used;
+    }
+  }
+}
+
+/// Appends a group to the lists.
+template <typename T>
+void SphereSum<T>::addGroup(const Task &task, int64_t lat, const Group &group) {
+  Scratch &s = *task.scratch;
   Piece like{};
   like.lat = static_cast<int32_t>(lat);
-  int32_t rowsOfGroup[maxGroup];
-  for (int64_t i = 0; i < size; ++i) {
-    const Arc arc = tables.arc(group[i].arc);
-    T *values = s.groupValues + i * length * numBasis;
-    loadValues(arc, start - shiftOf(first, arc), length, values);
-    // Whether or not the row is the task's: who adds it changes no bit.
-    narrowParity(values, length, numBasis, isRing, s.parity);
-    if (!task.has(group[i].row))
-      continue;
-    rowsOfGroup[like.numRows] = static_cast<int32_t>(i);
-    like.rows[like.numRows++] = group[i].row;
-  }
-  writeOffsets(s, first.lonStart + start, length, like);
-  Piece *piece = &startPiece(task, like);
-  for (int64_t u = 0; u < length; ++u) {
-    const bool isMiddle = mirrorOf(u, length, isRing) == u;
-    for (int64_t k = 0; k < numBasis; ++k)
-      if (s.parity[k] == neither || isMiddle) {
-        append(task, piece, length, u, u, k, rowsOfGroup);
-        ++piece->singles;
-      }
-  }
-  for (const bool isOdd : {false, true})
-    for (int64_t u = 0; u < length; ++u) {
-      const int64_t other = mirrorOf(u, length, isRing);
-      for (int64_t k = 0; other > u && k < numBasis; ++k)
-        if (s.parity[k] != neither && isOdd == !(s.parity[k] & even)) {
-          append(task, piece, length, u, other, k, rowsOfGroup);
-          ++(isOdd ? piece->differences : piece->sums);
-        }
+  int ours = 0;
+  for (int r = 0; r < group.size; ++r)
+    if (task.has(group.readers[r].row)) {
+      like.rows[like.numRows++] = group.readers[r].row;
+      ours |= 1 << r;
     }
+  loadGroup(s, group);
+  writeOffsets(s, group.start, group.length, like);
+  Piece *piece = &startPiece(task, like);
+  for (const Kind kind : {single, sum, difference})
+    for (int part = 0; part < 2 * group.size - 1; ++part)
+      addElements(task, piece, group, kind, part, ours);
   for (int32_t r = 0; r < piece->numRows; ++r) {
     const int64_t row = piece->rows[r] - task.firstRow;
     if (--s.left[row] > 0)
@@ -492,20 +548,16 @@ void SphereSum<T>::writeOffsets(Scratch &s, int64_t start, int64_t length,
   }
 }
 
-/// The values of taps [first, first + count) of an arc, zeros outside it.
+/// The values of taps [first, first + count) of an arc.
 template <typename T>
 void SphereSum<T>::loadValues(const Arc &arc, int64_t first, int64_t count,
                               T *to) const {
   const int64_t numBasis = problem.numBasis;
-  const int64_t begin = lesser(greater(first, 0), arc.length);
-  const int64_t end = greater(lesser(first + count, arc.length), begin);
-  if (end - begin < count)
-    std::fill_n(to, count * numBasis, T(0));
-  if (begin < end)
+  if (count > 0)
     kernels.load[call.psi.value_dtype](
-        advance(call.psi.values, (arc.valueOffset + begin) * numBasis,
+        advance(call.psi.values, (arc.valueOffset + first) * numBasis,
                 sizeOfFloat(call.psi.value_dtype)),
-        to + (begin - first) * numBasis, (end - begin) * numBasis);
+        to, count * numBasis);
 }
 
 /// Adds the lists to the sums of all channels, and empties them.
@@ -537,7 +589,7 @@ template <typename T> void SphereSum<T>::addRound(const Task &task) {
         addPiece(task, *piece, i, ring, ahead);
     }
   }
-  s.numPieces = s.used = s.usedOffsets = 0;
+  s.numPieces = s.used = s.usedOffsets = s.usedValues = 0;
 }
 
 template <typename T>
@@ -550,10 +602,11 @@ void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
     if (piece.isFirst >> r & 1)
       std::fill_n(rows[r], padded, T(0));
   }
-  TapList<T> list{piece.singles, piece.numRows, s.offsets + piece.firstOffset,
-                  s.values + maxGroup * piece.firstElement};
-  list.numSums = piece.sums;
-  list.numDifferences = piece.differences;
+  GroupList<T> list;
+  list.numRows = piece.numRows;
+  std::copy_n(piece.counts[0], 3 * GroupParts::maxParts, list.counts[0]);
+  list.offsets = s.offsets + piece.firstOffset;
+  list.values = s.values + piece.firstValue;
   kernels.add(list, ring, padded / kernels.lanes, rows, ahead);
   for (int32_t r = 0; r < piece.numRows; ++r)
     if (piece.isLast >> r & 1)
