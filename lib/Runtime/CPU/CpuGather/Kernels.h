@@ -92,10 +92,10 @@ template <typename T> struct TapList {
 /// has all singles, part after part, then all sums, then all differences.
 struct GroupParts {
   static constexpr int maxParts = 5;
-  static constexpr int numParts(int rows) { return rows == 3 ? 5 : 2 * rows - 1; }
+  static constexpr int numParts(int rows) { return 2 * rows - 1; }
   /// Bit r: row r.
   static constexpr int rowsOf(int rows, int part) {
-    return part == 0             ? (1 << rows) - 1
+    return part == 0                ? (1 << rows) - 1
            : rows == 3 && part == 1 ? 3
                                     : 1 << (part - (rows == 3 ? 2 : 1));
   }

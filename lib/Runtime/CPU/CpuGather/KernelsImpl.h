@@ -190,62 +190,88 @@ addToRows(int64_t count, const T *x, const int32_t *&offsets, const T *&values,
 }
 
 /// The parts of one kind of elements.
-template <typename T, int Rows, int L, Element E, int Part = 0>
+template <typename T, int Rows, int L, Element E, int Parts, int Part = 0>
 __attribute__((always_inline)) static inline void
 addParts(const int32_t *counts, const T *x, const int32_t *&offsets,
          const T *&values, Vec<T> (&sums)[Rows][L]) {
-  if constexpr (Part < GroupParts::numParts(Rows)) {
+  if constexpr (Part < Parts) {
     addToRows<T, Rows, L, E, Part>(counts[Part], x, offsets, values, sums);
-    addParts<T, Rows, L, E, Part + 1>(counts, x, offsets, values, sums);
+    addParts<T, Rows, L, E, Parts, Part + 1>(counts, x, offsets, values, sums);
   }
 }
 
-template <typename T, int Rows, int L>
-static void addBlock(const GroupList<T> &taps, const T *x, int64_t first,
-                     T *const *rows) {
+/// Of all parts the first `Parts`.
+template <typename T, int Rows, int L, int Parts>
+static void addBlocks(const GroupList<T> &taps, const T *x, int64_t first,
+                      int64_t end, T *const *rows, Ahead &ahead) {
   constexpr int64_t lanes = lanesOf<T>;
-  Vec<T> sums[Rows][L];
+  T *at[Rows];
 #pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r)
+    at[r] = rows[r];
+  for (; first + L * lanes <= end; first += L * lanes) {
+    ahead.step();
+    Vec<T> sums[Rows][L];
 #pragma GCC unroll 8
-    for (int l = 0; l < L; ++l)
-      sums[r][l] = load(rows[r] + first + l * lanes);
-  const int32_t *offsets = taps.offsets;
-  const T *values = taps.values;
-  x += first;
-  addParts<T, Rows, L, Element::single>(taps.counts[0], x, offsets, values,
-                                        sums);
-  addParts<T, Rows, L, Element::sum>(taps.counts[1], x, offsets, values, sums);
-  addParts<T, Rows, L, Element::difference>(taps.counts[2], x, offsets, values,
-                                            sums);
+    for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
-  for (int r = 0; r < Rows; ++r)
+      for (int l = 0; l < L; ++l)
+        sums[r][l] = load(at[r] + first + l * lanes);
+    const int32_t *offsets = taps.offsets;
+    const T *values = taps.values, *from = x + first;
+    addParts<T, Rows, L, Element::single, Parts>(taps.counts[0], from, offsets,
+                                                 values, sums);
+    addParts<T, Rows, L, Element::sum, Parts>(taps.counts[1], from, offsets,
+                                              values, sums);
+    addParts<T, Rows, L, Element::difference, Parts>(taps.counts[2], from,
+                                                     offsets, values, sums);
 #pragma GCC unroll 8
-    for (int l = 0; l < L; ++l)
-      store(rows[r] + first + l * lanes, sums[r][l]);
+    for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+      for (int l = 0; l < L; ++l)
+        store(at[r] + first + l * lanes, sums[r][l]);
+  }
 }
 
-template <typename T, int Rows, int L>
+/// Blocks of L vectors, and the rest by narrower ones.
+template <typename T, int Rows, int L, int Parts>
 static void addColumns(const GroupList<T> &taps, const T *x, int64_t first,
-                       int64_t vectors, T *const *rows, Ahead &ahead) {
+                       int64_t end, T *const *rows, Ahead &ahead) {
   if constexpr (L > 0) {
-    for (; vectors >= L; vectors -= L, first += L * lanesOf<T>) {
-      ahead.step();
-      addBlock<T, Rows, L>(taps, x, first, rows);
-    }
-    addColumns<T, Rows, L - 1>(taps, x, first, vectors, rows, ahead);
+    constexpr int64_t width = L * lanesOf<T>;
+    addBlocks<T, Rows, L, Parts>(taps, x, first, end, rows, ahead);
+    first += (end - first) / width * width;
+    addColumns<T, Rows, L - 1, Parts>(taps, x, first, end, rows, ahead);
   }
+}
+
+template <typename T, int Rows>
+static void addRows(const GroupList<T> &taps, const T *x, int64_t vectors,
+                    T *const *rows, Ahead &ahead) {
+  constexpr int L = vectorsFor(Rows), parts = GroupParts::numParts(Rows);
+  const int64_t end = vectors * lanesOf<T>;
+  int used = 1; // parts that have elements
+  for (const auto &counts : taps.counts)
+    for (int part = 1; part < parts; ++part)
+      if (counts[part] > 0 && part >= used)
+        used = part + 1;
+  if (used == 1)
+    addColumns<T, Rows, L, 1>(taps, x, 0, end, rows, ahead);
+  else if (parts > 3 && used <= 3) // the longer arc has all taps of a shorter
+    addColumns<T, Rows, L, 3>(taps, x, 0, end, rows, ahead);
+  else
+    addColumns<T, Rows, L, parts>(taps, x, 0, end, rows, ahead);
 }
 
 template <typename T>
 static void add(const GroupList<T> &taps, const T *x, int64_t vectors,
                 T *const *rows, Ahead &ahead) {
   if (taps.numRows == 3)
-    addColumns<T, 3, vectorsFor(3)>(taps, x, 0, vectors, rows, ahead);
+    addRows<T, 3>(taps, x, vectors, rows, ahead);
   else if (taps.numRows == 2)
-    addColumns<T, 2, vectorsFor(2)>(taps, x, 0, vectors, rows, ahead);
+    addRows<T, 2>(taps, x, vectors, rows, ahead);
   else
-    addColumns<T, 1, vectorsFor(1)>(taps, x, 0, vectors, rows, ahead);
+    addRows<T, 1>(taps, x, vectors, rows, ahead);
 }
 
 //===----------------------------------------------------------------------===//

@@ -59,6 +59,8 @@ constexpr int64_t maxBlock = DISCO_CPU_GATHER_ROW_CHANNELS;
 constexpr int64_t tasksPerThread = 8;
 /// Channels and longitudes of x that are mixed together.
 constexpr int64_t mixChannels = 256, mixColumns = 96;
+/// Results of contract_sum do not stay in the caches while more is read.
+constexpr int64_t streamBytes = 16 << 20;
 /// Elements (taps or pairs of them, for each k) and pieces of a round.
 constexpr int64_t listSize = 32768, maxPieces = 1024;
 /// Rows of a task, at least: its first and last rings are also read by others.
@@ -70,7 +72,10 @@ public:
       : problem(problem), call(*problem.call), kernels(kernels),
         tables(problem), lattice(problem.lattice),
         padded(roundUp(problem.lattice, kernels.panel)),
-        phaseSize(roundUp(problem.lattice + padded, kernels.panel)),
+        vectors(divideUp(problem.lattice, kernels.lanes)),
+        margin(roundUp(problem.lattice / 2, kernels.panel)),
+        phaseSize(margin + padded +
+                  roundUp(divideUp(problem.lattice, 2), kernels.panel)),
         mapSize(problem.stride * phaseSize) {}
 
   void layout(Arena &arena) override;
@@ -84,7 +89,7 @@ private:
   }
 
   /// What an element of a list is.
-  enum Kind { single, sum, difference };
+  enum Kind { single, sum, difference, allKinds };
 
   /// An arc as its ring sees it.
   struct Reader {
@@ -122,7 +127,9 @@ private:
     T *groupValues = nullptr;      ///< [row][tap][K]
     int32_t *tapOffsets = nullptr; ///< of a group
     uint8_t *parity = nullptr;     ///< [K]
-    uint8_t *tapRows = nullptr;    ///< of a group: which rows have a tap
+    uint8_t *tapParts = nullptr;   ///< of a group: bit p: in part p
+    int32_t *maps = nullptr;       ///< [kind or all][K]
+    int64_t numMaps[4] = {};
     Piece *pieces = nullptr;
     int32_t *slots = nullptr;     ///< of rows; -1: none
     int32_t *freeSlots = nullptr; ///< a stack
@@ -149,6 +156,7 @@ private:
   Group groupAt(const Reader *begin, const Reader *end) const;
   void addGroup(const Task &task, int64_t lat, const Group &group);
   void loadGroup(Scratch &s, const Group &group) const;
+  void chooseKinds(Scratch &s, const Group &group) const;
   void addElements(const Task &task, Piece *&piece, const Group &group,
                    Kind kind, int part, int ours);
   Piece &startPiece(const Task &task, const Piece &like);
@@ -172,9 +180,10 @@ private:
   const disco_kernel_call &call;
   const Kernels<T> &kernels;
   const SphereTables tables;
-  const int64_t lattice, padded, phaseSize, mapSize;
+  const int64_t lattice, padded, vectors, margin, phaseSize, mapSize;
   int64_t block = 1, blocks = 1; ///< channels of a task; tasks of a group
   int64_t rowChunk = 1, chunks = 1;
+  bool isStreamed = false; ///< results go around the caches
   T *weight = nullptr;
   Scratch *scratches = nullptr;
   int64_t *cost = nullptr;
@@ -224,7 +233,8 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
     s.groupValues = arena.take<T>(maxGroup * psi.nlon_in * numBasis);
     s.tapOffsets = arena.take<int32_t>(psi.nlon_in);
     s.parity = arena.take<uint8_t>(numBasis);
-    s.tapRows = arena.take<uint8_t>(psi.nlon_in);
+    s.tapParts = arena.take<uint8_t>(psi.nlon_in);
+    s.maps = arena.take<int32_t>(4 * numBasis);
     s.pieces = arena.take<Piece>(maxPieces);
     s.slots = arena.take<int32_t>(rowChunk);
     s.freeSlots = arena.take<int32_t>(rowChunk);
@@ -246,6 +256,13 @@ template <typename T> void SphereSum<T>::run() {
                            problem.numBasis);
         });
   }
+  // Streaming needs elements that are sums, one after the other.
+  isStreamed = call.dtype == (sizeof(T) == 8 ? DISCO_F64 : DISCO_F32) &&
+               !mixes() && problem.phases == 1 &&
+               reinterpret_cast<uintptr_t>(call.y) % sizeof(T) == 0 &&
+               problem.batch * problem.channels * problem.numBasis *
+                       problem.numIn * problem.elementSize >=
+                   streamBytes;
   indexReaders();
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     cost[chunk] = 0;
@@ -319,6 +336,8 @@ void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
       for (int64_t i = 0; i < task.count; ++i)
         storeRow(task, row, i, scratch.sums);
     }
+  if (isStreamed)
+    kernels.fence();
 }
 
 /// Where an arc starts, seen from the start of another; the nearer way round.
@@ -331,8 +350,8 @@ int64_t SphereSum<T>::shiftOf(const Arc &from, const Arc &to) const {
 
 /// The readers from `begin` on that are added together.
 template <typename T>
-typename SphereSum<T>::Group
-SphereSum<T>::groupAt(const Reader *begin, const Reader *end) const {
+typename SphereSum<T>::Group SphereSum<T>::groupAt(const Reader *begin,
+                                                   const Reader *end) const {
   const int64_t nlon = call.psi.nlon_in;
   const Arc first = tables.arc(begin->arc);
   Group group;
@@ -395,7 +414,8 @@ typename SphereSum<T>::Piece &SphereSum<T>::startPiece(const Task &task,
                                                        const Piece &like) {
   Scratch &s = *task.scratch;
   Piece piece = like; // addRound does not move pieces, but they are used again
-  if (s.numPieces == maxPieces || s.used == greater(listSize, problem.numBasis))
+  if (s.numPieces == maxPieces ||
+      s.used + problem.numBasis > greater(listSize, problem.numBasis))
     addRound(task);
   piece.firstOffset = static_cast<int32_t>(s.usedOffsets);
   piece.firstValue = static_cast<int32_t>(s.usedValues);
@@ -412,6 +432,21 @@ typename SphereSum<T>::Piece &SphereSum<T>::startPiece(const Task &task,
   return s.pieces[s.numPieces++] = piece;
 }
 
+/// The parts of a group that a tap belongs to: bit r of `rows` says whether row
+/// r has it.
+static uint8_t partsOf(int rows, int size) {
+  const bool isShared =
+      rows == GroupParts::rowsOf(size, 0) || (size == maxGroup && rows == 3);
+  int parts = 0;
+  for (int part = 0; part < GroupParts::numParts(size); ++part) {
+    const int own = GroupParts::rowsOf(size, part);
+    const bool isAlone = (own & (own - 1)) == 0;
+    if (isShared ? rows == own : isAlone && (rows & own))
+      parts |= 1 << part;
+  }
+  return static_cast<uint8_t>(parts);
+}
+
 /// Reads the values of a group, which rows have which taps, and what is
 /// mirrored. Whether or not a row is the task's: who adds it changes no bit.
 template <typename T>
@@ -419,31 +454,46 @@ void SphereSum<T>::loadGroup(Scratch &s, const Group &group) const {
   const int64_t numBasis = problem.numBasis, length = group.length;
   const int64_t nlon = call.psi.nlon_in;
   std::fill_n(s.parity, numBasis, uint8_t(even | odd));
-  std::fill_n(s.tapRows, length, uint8_t(0));
+  std::fill_n(s.tapParts, length, uint8_t(0)); // at first the rows
   for (int64_t i = 0; i < group.size; ++i) {
     const Arc arc = tables.arc(group.readers[i].arc);
     T *values = s.groupValues + i * length * numBasis;
     // Within a ring the arc may go on at its start.
     const int64_t at = (arc.lonStart - group.start + nlon) % nlon;
     const int64_t before = lesser(arc.length, length - at);
-    std::fill_n(values, length * numBasis, T(0));
+    if (arc.length < length)
+      std::fill_n(values, length * numBasis, T(0));
     loadValues(arc, 0, before, values + at * numBasis);
     loadValues(arc, before, arc.length - before, values);
     for (int64_t u = 0; u < arc.length; ++u)
-      s.tapRows[u < before ? at + u : u - before] |=
+      s.tapParts[u < before ? at + u : u - before] |=
           static_cast<uint8_t>(1 << i);
     narrowParity(values, length, numBasis, group.isRing, s.parity);
   }
-  for (int64_t u = 0; u < length; ++u)
-    if (s.tapRows[u] != s.tapRows[mirrorOf(u, length, group.isRing)])
-      std::fill_n(s.parity, numBasis, uint8_t(neither));
+  chooseKinds(s, group);
 }
 
-/// Whether a tap that `rows` of a group have belongs to a part.
-static bool isInPart(int rows, int size, int part) {
-  const int all = (1 << size) - 1, own = GroupParts::rowsOf(size, part);
-  const bool isShared = rows == all || (size == 3 && rows == 3);
-  return isShared ? rows == own : (own & (own - 1)) == 0 && (rows & own);
+/// Sorts the maps by the kind of their elements, and the taps by parts.
+template <typename T>
+void SphereSum<T>::chooseKinds(Scratch &s, const Group &group) const {
+  const int64_t numBasis = problem.numBasis, length = group.length;
+  bool isMirrored = true;
+  for (int64_t u = 0; u < length; ++u)
+    isMirrored &=
+        s.tapParts[u] == s.tapParts[mirrorOf(u, length, group.isRing)];
+  std::fill_n(s.numMaps, 4, int64_t(0));
+  for (int64_t k = 0; k < numBasis; ++k) {
+    const Kind kind = !isMirrored || s.parity[k] == neither ? single
+                      : s.parity[k] & even                  ? sum
+                                                            : difference;
+    for (const Kind list : {kind, allKinds})
+      s.maps[list * numBasis + s.numMaps[list]++] = static_cast<int32_t>(k);
+  }
+  uint8_t parts[1 << maxGroup];
+  for (int rows = 0; rows < 1 << maxGroup; ++rows)
+    parts[rows] = partsOf(rows, static_cast<int>(group.size));
+  for (int64_t u = 0; u < length; ++u)
+    s.tapParts[u] = parts[s.tapParts[u]];
 }
 
 /// The bits of `rows` that are set in `ours`, close together.
@@ -463,37 +513,41 @@ void SphereSum<T>::addElements(const Task &task, Piece *&piece,
                                int ours) {
   Scratch &s = *task.scratch;
   const int64_t numBasis = problem.numBasis, length = group.length;
-  const int size = static_cast<int>(group.size);
-  const int rows = GroupParts::rowsOf(size, part) & ours;
+  const int rows =
+      GroupParts::rowsOf(static_cast<int>(group.size), part) & ours;
   if (!rows)
     return;
+  const T *values[maxGroup];
+  int numValues = 0;
+  for (int r = 0; r < group.size; ++r)
+    if (rows >> r & 1)
+      values[numValues++] = s.groupValues + r * length * numBasis;
   int to = 0; // its number among the parts of the piece
   while (GroupParts::rowsOf(piece->numRows, to) != closeUp(rows, ours))
     ++to;
   for (int64_t u = 0; u < length; ++u) {
-    const int64_t other = mirrorOf(u, length, group.isRing);
-    if (!isInPart(s.tapRows[u], size, part) || (kind != single && other <= u))
+    if (!(s.tapParts[u] >> part & 1))
       continue;
-    for (int64_t k = 0; k < numBasis; ++k) {
-      const uint8_t parity = s.parity[k];
-      const Kind is = parity == neither || other == u ? single
-                      : parity & even                 ? sum
-                                                      : difference;
-      if (is != kind)
-        continue;
-      if (s.used == greater(listSize, numBasis))
-        piece = &startPiece(task, *piece);
-      for (int r = 0; r < size; ++r)
-        if (rows >> r & 1)
-          s.values[s.usedValues++] =
-              s.groupValues[(r * length + u) * numBasis + k];
+    const int64_t other = mirrorOf(u, length, group.isRing);
+    if (kind != single && other <= u)
+      continue;
+    const Kind list = kind == single && other == u ? allKinds : kind;
+    const int64_t count = s.numMaps[list];
+    if (count == 0)
+      continue;
+    if (s.used + count > greater(listSize, numBasis))
+      piece = &startPiece(task, *piece);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t k = s.maps[list * numBasis + i];
+      for (int r = 0; r < numValues; ++r)
+        s.values[s.usedValues++] = values[r][u * numBasis + k];
       const auto map = static_cast<int32_t>(k * mapSize);
       s.offsets[s.usedOffsets++] = s.tapOffsets[u] + map;
       if (kind != single)
         s.offsets[s.usedOffsets++] = s.tapOffsets[other] + map;
-      ++piece->counts[kind][to];
-      ++s.used;
     }
+    piece->counts[kind][to] += static_cast<int32_t>(count);
+    s.used += count;
   }
 }
 
@@ -512,9 +566,13 @@ void SphereSum<T>::addGroup(const Task &task, int64_t lat, const Group &group) {
   loadGroup(s, group);
   writeOffsets(s, group.start, group.length, like);
   Piece *piece = &startPiece(task, like);
+  int parts = 0;
+  for (int64_t u = 0; u < group.length; ++u)
+    parts |= s.tapParts[u];
   for (const Kind kind : {single, sum, difference})
-    for (int part = 0; part < 2 * group.size - 1; ++part)
-      addElements(task, piece, group, kind, part, ours);
+    for (int part = 0; parts >> part; ++part)
+      if (parts >> part & 1)
+        addElements(task, piece, group, kind, part, ours);
   for (int32_t r = 0; r < piece->numRows; ++r) {
     const int64_t row = piece->rows[r] - task.firstRow;
     if (--s.left[row] > 0)
@@ -538,8 +596,7 @@ void SphereSum<T>::writeOffsets(Scratch &s, int64_t start, int64_t length,
         static_cast<int32_t>(at >= lattice - lattice / 2 ? at - lattice : at);
     piece.lowest = from < piece.lowest ? from : piece.lowest;
     piece.highest = from > piece.highest ? from : piece.highest;
-    s.tapOffsets[u] =
-        static_cast<int32_t>(phase * phaseSize + lattice / 2 + from);
+    s.tapOffsets[u] = static_cast<int32_t>(phase * phaseSize + margin + from);
     if (++phase == stride) {
       phase = 0;
       if (++at == lattice)
@@ -573,8 +630,7 @@ template <typename T> void SphereSum<T>::addRound(const Task &task) {
       for (; next < end && next->lat == piece->lat; ++next) {
         lowest = lesser(lowest, next->lowest);
         highest = greater(highest, next->highest);
-        steps += divideUp(padded / kernels.lanes,
-                          kernels.addVectors[next->numRows - 1]);
+        steps += divideUp(vectors, kernels.addVectors[next->numRows - 1]);
       }
       Ahead ahead; // what is copied next
       if (!mixes()) {
@@ -607,7 +663,7 @@ void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
   std::copy_n(piece.counts[0], 3 * GroupParts::maxParts, list.counts[0]);
   list.offsets = s.offsets + piece.firstOffset;
   list.values = s.values + piece.firstValue;
-  kernels.add(list, ring, padded / kernels.lanes, rows, ahead);
+  kernels.add(list, ring, vectors, rows, ahead);
   for (int32_t r = 0; r < piece.numRows; ++r)
     if (piece.isLast >> r & 1)
       storeRow(task, piece.rows[r], channel, rows[r]);
@@ -617,9 +673,15 @@ void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
 /// it is read.
 template <typename T>
 void SphereSum<T>::extend(T *maps, int64_t lowest, int64_t highest) const {
-  const int64_t end = lesser(highest + padded, phaseSize - lattice / 2);
+  const int64_t end = highest + vectors * kernels.lanes;
+  constexpr int64_t few = 8;
   for (int64_t i = 0; i < problem.numBasis * problem.stride; ++i) {
-    T *first = maps + i * phaseSize + lattice / 2;
+    T *first = maps + i * phaseSize + margin, *last = first + lattice;
+    if (lowest >= -few && end <= lattice + 2 * few && lattice >= 2 * few) {
+      std::copy_n(last - few, few, first - few);
+      std::copy_n(first, 2 * few, last);
+      continue;
+    }
     for (int64_t j = lowest; j < 0; ++j)
       first[j] = first[j + lattice];
     for (int64_t j = lattice; j < end; ++j)
@@ -658,7 +720,7 @@ void SphereSum<T>::copyRing(const Task &task, int64_t channel,
   const int64_t nlon = call.psi.nlon_in;
   for (int64_t k = 0; k < problem.numBasis; ++k) {
     const char *ring = mapOf(task, channel, k, lat);
-    T *to = s.ring + k * mapSize + lattice / 2;
+    T *to = s.ring + k * mapSize + margin;
     if (problem.stride == 1) {
       kernels.load[call.dtype](ring, to, nlon);
     } else {
@@ -688,7 +750,7 @@ void SphereSum<T>::mixRing(const Task &task, int64_t lat) {
                 isDirect ? maps * mapSize : maps * ringPanels(), T(0));
   for (int64_t first = 0; first < nlon; first += tile) {
     const int64_t columns = lesser(tile, nlon - first);
-    product.c = (isDirect ? s.ring + lattice / 2 : s.mixed) + first;
+    product.c = (isDirect ? s.ring + margin : s.mixed) + first;
     product.panels = divideUp(columns, panel);
     product.accumulate = false;
     for (int64_t c0 = 0; c0 < problem.groupIn; c0 += mixChannels) {
@@ -715,7 +777,7 @@ void SphereSum<T>::mixRing(const Task &task, int64_t lat) {
   if (!isDirect)
     for (int64_t map = 0; map < maps; ++map)
       kernels.deinterleave(s.mixed + map * ringPanels(),
-                           s.ring + map * mapSize + lattice / 2, nlon,
+                           s.ring + map * mapSize + margin, nlon,
                            problem.stride, phaseSize);
 }
 
@@ -726,12 +788,23 @@ void SphereSum<T>::storeRow(const Task &task, int64_t row, int64_t channel,
   const int64_t element =
       (task.batch * problem.outChannels + o) * problem.numOut +
       row / problem.phases * call.psi.nlon_out + row % problem.phases;
+  char *to = const_cast<char *>(advance(call.y, element, problem.elementSize));
+  if (isStreamed) {
+    StreamRows<T> rows;
+    rows.sums = const_cast<T *>(sums);
+    rows.out = reinterpret_cast<T *>(to);
+    rows.rows = 1;
+    rows.count = lattice;
+    rows.isFirst = rows.isLast = true;
+    kernels.stream(rows);
+    return;
+  }
   StoreRow<T> out;
   out.count = lattice;
   out.outStride = problem.phases;
   out.activation = call.activation;
   out.sums = sums;
-  out.out = const_cast<char *>(advance(call.y, element, problem.elementSize));
+  out.out = to;
   if (call.has_residual)
     out.residual = advance(call.residual, element, problem.elementSize);
   out.bias = biasOf<T>(call, o);
