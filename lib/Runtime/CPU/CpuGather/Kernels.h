@@ -106,6 +106,8 @@ template <typename T> struct GroupList {
   int32_t counts[3][GroupParts::maxParts] = {}; ///< [singles ..][part]
   const int32_t *offsets = nullptr;
   const T *values = nullptr;
+  /// What is so far behind each x is asked for; 0: nothing.
+  int64_t ahead = 0;
 };
 
 /// Where column j of feature k is: at (j / panel) * panelStride + j % panel
@@ -161,8 +163,9 @@ template <typename T> struct Kernels {
   /// z[feature of y[i], column] = y[i, column], or += it.
   void (*expand)(const TapList<T> &taps, const T *x, int64_t vectors,
                  const Features<T> &z, bool accumulate);
-  /// rows[i][column] += sum of the elements of row i, for numRows <= maxGroup.
-  void (*add)(const GroupList<T> &taps, const T *x, int64_t vectors,
+  /// rows[i][column] += sum of the elements of row i, for numRows <= maxGroup
+  /// and columns first .. end - 1, whole vectors of them.
+  void (*add)(const GroupList<T> &taps, const T *x, int64_t first, int64_t end,
               T *const *rows, Ahead &ahead);
   /// Vectors that `add` computes together, by numRows - 1.
   int64_t addVectors[maxGroup];

@@ -162,15 +162,23 @@ static void expand(const TapList<T> &taps, const T *x, int64_t vectors,
 //===----------------------------------------------------------------------===//
 
 /// Adds `count` elements to the rows of a part. `offsets` and `values` move on.
+/// What is `ahead` of the columns comes for each map in two halves: with its
+/// singles and with its pairs.
 template <typename T, int Rows, int L, Element E, int Part>
 __attribute__((always_inline)) static inline void
-addToRows(int64_t count, const T *x, const int32_t *&offsets, const T *&values,
-          Vec<T> (&sums)[Rows][L]) {
+addToRows(int64_t count, const T *x, int64_t ahead, const int32_t *&offsets,
+          const T *&values, Vec<T> (&sums)[Rows][L]) {
+  constexpr int64_t line = lineBytes / int64_t(sizeof(T));
+  constexpr int64_t lines = L * lanesOf<T> / line / 2;
+  constexpr int64_t half = E == Element::single ? 0 : lines * line;
   constexpr int mask = GroupParts::rowsOf(Rows, Part);
   constexpr int used = __builtin_popcount(mask);
   for (int64_t t = 0; t < count; ++t, values += used) {
     const T *a = x + *offsets++;
     const T *b = E == Element::single ? a : x + *offsets++;
+    if constexpr (Part == 0)
+      for (int64_t i = 0; i < lines; ++i)
+        __builtin_prefetch(b + ahead + half + i * line, 0, 2);
     Vec<T> v[Rows];
     int at = 0;
 #pragma GCC unroll 8
@@ -192,11 +200,13 @@ addToRows(int64_t count, const T *x, const int32_t *&offsets, const T *&values,
 /// The parts of one kind of elements.
 template <typename T, int Rows, int L, Element E, int Parts, int Part = 0>
 __attribute__((always_inline)) static inline void
-addParts(const int32_t *counts, const T *x, const int32_t *&offsets,
-         const T *&values, Vec<T> (&sums)[Rows][L]) {
+addParts(const int32_t *counts, const T *x, int64_t ahead,
+         const int32_t *&offsets, const T *&values, Vec<T> (&sums)[Rows][L]) {
   if constexpr (Part < Parts) {
-    addToRows<T, Rows, L, E, Part>(counts[Part], x, offsets, values, sums);
-    addParts<T, Rows, L, E, Parts, Part + 1>(counts, x, offsets, values, sums);
+    addToRows<T, Rows, L, E, Part>(counts[Part], x, ahead, offsets, values,
+                                   sums);
+    addParts<T, Rows, L, E, Parts, Part + 1>(counts, x, ahead, offsets, values,
+                                             sums);
   }
 }
 
@@ -219,12 +229,12 @@ static void addBlocks(const GroupList<T> &taps, const T *x, int64_t first,
         sums[r][l] = load(at[r] + first + l * lanes);
     const int32_t *offsets = taps.offsets;
     const T *values = taps.values, *from = x + first;
-    addParts<T, Rows, L, Element::single, Parts>(taps.counts[0], from, offsets,
-                                                 values, sums);
-    addParts<T, Rows, L, Element::sum, Parts>(taps.counts[1], from, offsets,
-                                              values, sums);
-    addParts<T, Rows, L, Element::difference, Parts>(taps.counts[2], from,
-                                                     offsets, values, sums);
+    addParts<T, Rows, L, Element::single, Parts>(
+        taps.counts[0], from, taps.ahead, offsets, values, sums);
+    addParts<T, Rows, L, Element::sum, Parts>(taps.counts[1], from, taps.ahead,
+                                              offsets, values, sums);
+    addParts<T, Rows, L, Element::difference, Parts>(
+        taps.counts[2], from, taps.ahead, offsets, values, sums);
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 8
@@ -246,32 +256,31 @@ static void addColumns(const GroupList<T> &taps, const T *x, int64_t first,
 }
 
 template <typename T, int Rows>
-static void addRows(const GroupList<T> &taps, const T *x, int64_t vectors,
-                    T *const *rows, Ahead &ahead) {
+static void addRows(const GroupList<T> &taps, const T *x, int64_t first,
+                    int64_t end, T *const *rows, Ahead &ahead) {
   constexpr int L = vectorsFor(Rows), parts = GroupParts::numParts(Rows);
-  const int64_t end = vectors * lanesOf<T>;
   int used = 1; // parts that have elements
   for (const auto &counts : taps.counts)
     for (int part = 1; part < parts; ++part)
       if (counts[part] > 0 && part >= used)
         used = part + 1;
   if (used == 1)
-    addColumns<T, Rows, L, 1>(taps, x, 0, end, rows, ahead);
+    addColumns<T, Rows, L, 1>(taps, x, first, end, rows, ahead);
   else if (parts > 3 && used <= 3) // the longer arc has all taps of a shorter
-    addColumns<T, Rows, L, 3>(taps, x, 0, end, rows, ahead);
+    addColumns<T, Rows, L, 3>(taps, x, first, end, rows, ahead);
   else
-    addColumns<T, Rows, L, parts>(taps, x, 0, end, rows, ahead);
+    addColumns<T, Rows, L, parts>(taps, x, first, end, rows, ahead);
 }
 
 template <typename T>
-static void add(const GroupList<T> &taps, const T *x, int64_t vectors,
-                T *const *rows, Ahead &ahead) {
+static void add(const GroupList<T> &taps, const T *x, int64_t first,
+                int64_t end, T *const *rows, Ahead &ahead) {
   if (taps.numRows == 3)
-    addRows<T, 3>(taps, x, vectors, rows, ahead);
+    addRows<T, 3>(taps, x, first, end, rows, ahead);
   else if (taps.numRows == 2)
-    addRows<T, 2>(taps, x, vectors, rows, ahead);
+    addRows<T, 2>(taps, x, first, end, rows, ahead);
   else
-    addRows<T, 1>(taps, x, vectors, rows, ahead);
+    addRows<T, 1>(taps, x, first, end, rows, ahead);
 }
 
 //===----------------------------------------------------------------------===//
