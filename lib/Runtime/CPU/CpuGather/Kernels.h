@@ -180,6 +180,10 @@ template <typename T> struct Kernels {
   /// dst[i * dstStride + j] = src[j * srcStride + i], i < rows, j < columns.
   void (*transpose)(const T *src, int64_t srcStride, T *dst, int64_t dstStride,
                     int64_t rows, int64_t columns);
+  /// dst[map * dstStride + i] = src[map * srcStride + i], i < count; what is
+  /// `ahead` of it is asked for.
+  void (*copyMaps)(const T *src, int64_t srcStride, T *dst, int64_t dstStride,
+                   int64_t maps, int64_t count, int64_t ahead);
   /// Ends a series of streaming stores.
   void (*fence)();
 };

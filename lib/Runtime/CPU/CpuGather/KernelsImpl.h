@@ -382,6 +382,22 @@ static void transpose(const T *src, int64_t srcStride, T *dst,
     }
 }
 
+template <typename T>
+static void copyMaps(const T *src, int64_t srcStride, T *dst, int64_t dstStride,
+                     int64_t maps, int64_t count, int64_t ahead) {
+  constexpr int64_t lanes = lanesOf<T>;
+  constexpr int64_t line = lineBytes / int64_t(sizeof(T));
+  for (int64_t map = 0; map < maps; ++map, src += srcStride, dst += dstStride) {
+    for (int64_t i = 0; i < count; i += line)
+      __builtin_prefetch(src + ahead + i, 0, 2);
+    int64_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+      store(dst + i, load(src + i));
+    for (; i < count; ++i)
+      dst[i] = src[i];
+  }
+}
+
 static void fence() {
 #if defined(__x86_64__)
   _mm_sfence();
@@ -401,6 +417,7 @@ template <typename T> constexpr Kernels<T> makeKernels() {
       streamRows<T>,
       deinterleave<T>,
       transpose<T>,
+      copyMaps<T>,
       fence};
 }
 

@@ -211,8 +211,13 @@ SphereSum<T>::placeRing(const Task &task, int64_t channel, int64_t lat,
   place.x = reinterpret_cast<const T *>(mapOf(task, channel, 0, lat));
   place.first = first;
   place.end = first + room / width * width;
-  stage(task, channel, lat, lowest, place.first + highest);
-  stage(task, channel, lat, place.end + lowest, end + highest);
+  // The end of the ring, and its start once more.
+  const int64_t tail = place.end + lowest;
+  T *to = place.staged + margin + lattice;
+  kernels.copyMaps(place.x + tail, problem.numIn, to + tail - lattice, mapSize,
+                   problem.numBasis, lattice - tail, lattice);
+  kernels.copyMaps(place.x, problem.numIn, to, mapSize, problem.numBasis,
+                   greater(place.first, end - lattice) + highest, lattice);
   return place;
 }
 
@@ -232,9 +237,10 @@ void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
   list.offsets = s.offsets + piece.firstOffset;
   list.values = s.values + piece.firstValue;
   const int64_t end = vectors * kernels.lanes;
-  kernels.add(list, place.staged, 0, place.first, rows, place.ahead);
   kernels.add(list, place.staged, place.end, end, rows, place.ahead);
   if (place.x) {
+    kernels.add(list, place.staged + lattice, 0, place.first, rows,
+                place.ahead);
     list.offsets = s.direct + piece.firstOffset;
     list.ahead = call.psi.nlon_in;
     kernels.add(list, place.x, place.first, place.end, rows, place.ahead);
@@ -268,11 +274,7 @@ void SphereSum<T>::stage(const Task &task, int64_t channel, int64_t lat,
     for (int64_t j = first; j < end;) {
       const int64_t at = (j % lattice + lattice) % lattice;
       const int64_t count = lesser(end - j, lattice - at);
-      const char *from = ring + at * problem.elementSize;
-      if (count < lattice / 2) // few: no others ask for them
-        prefetch(from + lattice * problem.elementSize,
-                 count * problem.elementSize);
-      kernels.load[call.dtype](from, to + j, count);
+      kernels.load[call.dtype](ring + at * problem.elementSize, to + j, count);
       j += count;
     }
   }
