@@ -102,7 +102,7 @@ struct GroupParts {
 };
 
 template <typename T> struct GroupList {
-  int64_t numRows = 0;
+  int64_t numRows = 0, numParts = 1; ///< of the parts, those that are used
   int32_t counts[3][GroupParts::maxParts] = {}; ///< [singles ..][part]
   const int32_t *offsets = nullptr;
   const T *values = nullptr;
@@ -180,10 +180,10 @@ template <typename T> struct Kernels {
   /// dst[i * dstStride + j] = src[j * srcStride + i], i < rows, j < columns.
   void (*transpose)(const T *src, int64_t srcStride, T *dst, int64_t dstStride,
                     int64_t rows, int64_t columns);
-  /// dst[map * dstStride + i] = src[map * srcStride + i], i < count; what is
-  /// `ahead` of it is asked for.
+  /// dst[map * dstStride + i] = src[map * srcStride + i] for i in some vectors;
+  /// what is `ahead` of it is asked for.
   void (*copyMaps)(const T *src, int64_t srcStride, T *dst, int64_t dstStride,
-                   int64_t maps, int64_t count, int64_t ahead);
+                   int64_t maps, int64_t vectors, int64_t ahead);
   /// Ends a series of streaming stores.
   void (*fence)();
 };

@@ -259,14 +259,10 @@ template <typename T, int Rows>
 static void addRows(const GroupList<T> &taps, const T *x, int64_t first,
                     int64_t end, T *const *rows, Ahead &ahead) {
   constexpr int L = vectorsFor(Rows), parts = GroupParts::numParts(Rows);
-  int used = 1; // parts that have elements
-  for (const auto &counts : taps.counts)
-    for (int part = 1; part < parts; ++part)
-      if (counts[part] > 0 && part >= used)
-        used = part + 1;
-  if (used == 1)
+  if (taps.numParts == 1)
     addColumns<T, Rows, L, 1>(taps, x, first, end, rows, ahead);
-  else if (parts > 3 && used <= 3) // the longer arc has all taps of a shorter
+  else if (parts > 3 &&
+           taps.numParts <= 3) // the longer arc has all taps of a shorter
     addColumns<T, Rows, L, 3>(taps, x, first, end, rows, ahead);
   else
     addColumns<T, Rows, L, parts>(taps, x, first, end, rows, ahead);
@@ -384,18 +380,13 @@ static void transpose(const T *src, int64_t srcStride, T *dst,
 
 template <typename T>
 static void copyMaps(const T *src, int64_t srcStride, T *dst, int64_t dstStride,
-                     int64_t maps, int64_t count, int64_t ahead) {
-  constexpr int64_t lanes = lanesOf<T>;
-  constexpr int64_t line = lineBytes / int64_t(sizeof(T));
-  for (int64_t map = 0; map < maps; ++map, src += srcStride, dst += dstStride) {
-    for (int64_t i = 0; i < count; i += line)
-      __builtin_prefetch(src + ahead + i, 0, 2);
-    int64_t i = 0;
-    for (; i + lanes <= count; i += lanes)
-      store(dst + i, load(src + i));
-    for (; i < count; ++i)
-      dst[i] = src[i];
-  }
+                     int64_t maps, int64_t vectors, int64_t ahead) {
+  for (int64_t map = 0; map < maps; ++map, src += srcStride, dst += dstStride)
+    for (int64_t v = 0; v < vectors; ++v) {
+      const T *from = src + v * lanesOf<T>;
+      __builtin_prefetch(from + ahead, 0, 2);
+      store(dst + v * lanesOf<T>, load(from));
+    }
 }
 
 static void fence() {

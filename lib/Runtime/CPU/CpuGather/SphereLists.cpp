@@ -112,6 +112,7 @@ typename SphereSum<T>::Piece &SphereSum<T>::startPiece(const Task &task,
   piece.firstOffset = static_cast<int32_t>(s.usedOffsets);
   piece.firstValue = static_cast<int32_t>(s.usedValues);
   std::fill_n(piece.counts[0], 3 * GroupParts::maxParts, 0);
+  piece.numParts = 1;
   piece.isFirst = piece.isLast = 0;
   for (int32_t r = 0; r < piece.numRows; ++r) {
     int32_t &slot = s.slots[piece.rows[r] - task.firstRow];
@@ -245,6 +246,7 @@ void SphereSum<T>::addElements(const Task &task, Piece *&piece,
       }
     }
     piece->counts[kind][to] += static_cast<int32_t>(count);
+    piece->numParts = std::max(piece->numParts, to + 1);
     s.used += count;
   }
 }

@@ -44,6 +44,13 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
                               : lesser(rowBytes / (padded * size), maxBlock);
   block = problem.channelBlock ? problem.channelBlock : fit;
   block = greater(lesser(block, problem.groupOut), 1);
+  // More channels share the lists where there are enough for all threads.
+  const int64_t sharers = problem.batch * problem.groups * problem.groupOut;
+  if (!mixes() && !problem.channelBlock &&
+      problem.groupOut % (2 * block) == 0 &&
+      sharers >= 2 * block * tasksPerThread * problem.numThreads &&
+      2 * block * tables.numRows * padded * size <= sumsBytes / 4)
+    block *= 2;
   blocks = divideUp(problem.groupOut, block);
   const int64_t tasks = greater(problem.batch * problem.groups * blocks, 1);
   chunks = greater(divideUp(tasksPerThread * problem.numThreads, tasks),
@@ -204,20 +211,24 @@ SphereSum<T>::placeRing(const Task &task, int64_t channel, int64_t lat,
   }
   const int64_t first = roundUp(-lowest, width);
   const int64_t room = lattice - highest - first;
-  if (!readsDirectly() || room < width) {
+  // Of the ring's start so many vectors follow its end.
+  const int64_t head =
+      divideUp(greater(first, end - lattice) + highest, kernels.lanes);
+  if (!readsDirectly() || room < width ||
+      lattice + head * kernels.lanes > phaseSize - margin) {
     stage(task, channel, lat, lowest, end + highest);
     return place;
   }
   place.x = reinterpret_cast<const T *>(mapOf(task, channel, 0, lat));
   place.first = first;
   place.end = first + room / width * width;
-  // The end of the ring, and its start once more.
-  const int64_t tail = place.end + lowest;
+  const int64_t tail = divideUp(lattice - place.end - lowest, kernels.lanes);
   T *to = place.staged + margin + lattice;
-  kernels.copyMaps(place.x + tail, problem.numIn, to + tail - lattice, mapSize,
-                   problem.numBasis, lattice - tail, lattice);
-  kernels.copyMaps(place.x, problem.numIn, to, mapSize, problem.numBasis,
-                   greater(place.first, end - lattice) + highest, lattice);
+  kernels.copyMaps(place.x + lattice - tail * kernels.lanes, problem.numIn,
+                   to - tail * kernels.lanes, mapSize, problem.numBasis, tail,
+                   lattice);
+  kernels.copyMaps(place.x, problem.numIn, to, mapSize, problem.numBasis, head,
+                   lattice);
   return place;
 }
 
@@ -233,6 +244,7 @@ void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
   }
   GroupList<T> list;
   list.numRows = piece.numRows;
+  list.numParts = piece.numParts;
   std::copy_n(piece.counts[0], 3 * GroupParts::maxParts, list.counts[0]);
   list.offsets = s.offsets + piece.firstOffset;
   list.values = s.values + piece.firstValue;

@@ -109,7 +109,7 @@ private:
   struct Piece {
     int32_t lat;
     int32_t rows[maxGroup], slots[maxGroup], numRows;
-    int32_t firstOffset, firstValue;
+    int32_t firstOffset, firstValue, numParts;
     int32_t counts[3][GroupParts::maxParts];
     int32_t lowest, highest; ///< columns of u that taps start from
     uint8_t isFirst, isLast; ///< bit r: of row r
