@@ -107,8 +107,10 @@ typename SphereSum<T>::Piece &SphereSum<T>::startPiece(const Task &task,
   Scratch &s = *task.scratch;
   Piece piece = like; // addRound does not move pieces, but they are used again
   if (s.numPieces == maxPieces ||
-      s.used + problem.numBasis > greater(listSize, problem.numBasis))
+      s.used + problem.numBasis > greater(listSize, problem.numBasis)) {
     addRound(task);
+    emptyLists(s);
+  }
   piece.firstOffset = static_cast<int32_t>(s.usedOffsets);
   piece.firstValue = static_cast<int32_t>(s.usedValues);
   std::fill_n(piece.counts[0], 3 * GroupParts::maxParts, 0);

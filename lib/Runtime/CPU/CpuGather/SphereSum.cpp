@@ -44,13 +44,6 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
                               : lesser(rowBytes / (padded * size), maxBlock);
   block = problem.channelBlock ? problem.channelBlock : fit;
   block = greater(lesser(block, problem.groupOut), 1);
-  // More channels share the lists where there are enough for all threads.
-  const int64_t sharers = problem.batch * problem.groups * problem.groupOut;
-  if (!mixes() && !problem.channelBlock &&
-      problem.groupOut % (2 * block) == 0 &&
-      sharers >= 2 * block * tasksPerThread * problem.numThreads &&
-      2 * block * tables.numRows * padded * size <= sumsBytes / 4)
-    block *= 2;
   blocks = divideUp(problem.groupOut, block);
   const int64_t tasks = greater(problem.batch * problem.groups * blocks, 1);
   chunks = greater(divideUp(tasksPerThread * problem.numThreads, tasks),
@@ -136,26 +129,9 @@ void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
   task.group = number / blocks % problem.groups;
   task.batch = number / blocks / problem.groups % problem.batch;
   task.scratch = &scratch;
-  scratch.numFree = task.numRows;
-  int64_t firstRing = call.psi.nlat_in, endRing = 0;
-  for (int64_t row = 0; row < task.numRows; ++row) {
-    const int64_t begin = tables.firstArc(task.firstRow + row);
-    const int64_t end = tables.firstArc(task.firstRow + row + 1);
-    scratch.slots[row] = -1;
-    scratch.freeSlots[row] = static_cast<int32_t>(task.numRows - 1 - row);
-    scratch.left[row] = static_cast<int32_t>(end - begin);
-    if (begin < end) {
-      firstRing = lesser(firstRing, tables.arc(begin).lat);
-      endRing = greater(endRing, tables.arc(end - 1).lat + 1);
-    }
-  }
-  scratch.numPieces = scratch.used = 0;
-  scratch.usedOffsets = scratch.usedValues = 0;
-  for (int64_t lat = firstRing; lat < endRing; ++lat) {
-    if (mixes())
-      addRound(task);
-    addRing(task, lat);
-  }
+  // The same rows of the last channels have left their lists.
+  if (mixes() || scratch.listedRow != task.firstRow)
+    makeLists(task);
   addRound(task);
   for (int64_t row = task.firstRow; row < task.firstRow + task.numRows; ++row)
     if (tables.firstArc(row) == tables.firstArc(row + 1)) {
@@ -167,7 +143,34 @@ void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
     kernels.fence();
 }
 
-/// Adds the lists to the sums of all channels, and empties them.
+/// Lists the rings of a task; the last round is not added yet.
+template <typename T> void SphereSum<T>::makeLists(const Task &task) {
+  Scratch &s = *task.scratch;
+  s.numFree = task.numRows;
+  int64_t firstRing = call.psi.nlat_in, endRing = 0;
+  for (int64_t row = 0; row < task.numRows; ++row) {
+    const int64_t begin = tables.firstArc(task.firstRow + row);
+    const int64_t end = tables.firstArc(task.firstRow + row + 1);
+    s.slots[row] = -1;
+    s.freeSlots[row] = static_cast<int32_t>(task.numRows - 1 - row);
+    s.left[row] = static_cast<int32_t>(end - begin);
+    if (begin < end) {
+      firstRing = lesser(firstRing, tables.arc(begin).lat);
+      endRing = greater(endRing, tables.arc(end - 1).lat + 1);
+    }
+  }
+  emptyLists(s);
+  s.listedRow = task.firstRow;
+  for (int64_t lat = firstRing; lat < endRing; ++lat) {
+    if (mixes()) {
+      addRound(task);
+      emptyLists(s);
+    }
+    addRing(task, lat);
+  }
+}
+
+/// Adds the lists to the sums of all channels.
 template <typename T> void SphereSum<T>::addRound(const Task &task) {
   Scratch &s = *task.scratch;
   const Piece *end = s.pieces + s.numPieces;
@@ -191,7 +194,6 @@ template <typename T> void SphereSum<T>::addRound(const Task &task) {
       for (; piece < next; ++piece)
         addPiece(task, *piece, i, place);
     }
-  s.numPieces = s.used = s.usedOffsets = s.usedValues = 0;
 }
 
 /// Makes a ring ready whose taps start from columns lowest .. highest.

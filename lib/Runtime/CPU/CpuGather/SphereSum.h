@@ -35,7 +35,9 @@
 // of two longitudes. Groups and their elements depend on psi alone.
 //
 // The lists are made once for all channels of a task, as many as a thread has
-// room for: a *round*. Then a channel after the other runs through the round,
+// room for: a *round*. Tasks of the same rows that a thread takes one after the
+// other share them, if they are one round. A channel after the other runs
+// through the round,
 // so that each of its K maps is read in one go, and the sums of few rows are in
 // use at a time. A mixed ring holds all channels, and is a round.
 //
@@ -147,6 +149,7 @@ private:
     // Of the present round:
     int64_t numPieces = 0, used = 0, usedOffsets = 0, usedValues = 0;
     int64_t numFree = 0;
+    int64_t listedRow = -1; ///< if the round is all of the task from this row
   };
 
   /// What a task computes.
@@ -174,6 +177,12 @@ private:
                     Piece &piece) const;
   void loadValues(const Arc &arc, int64_t first, int64_t count, T *to) const;
   int64_t shiftOf(const Arc &from, const Arc &to) const;
+  void makeLists(const Task &task);
+  /// Begins another round.
+  static void emptyLists(Scratch &s) {
+    s.numPieces = s.used = s.usedOffsets = s.usedValues = 0;
+    s.listedRow = -1;
+  }
   void addRound(const Task &task);
   RingPlace placeRing(const Task &task, int64_t channel, int64_t lat,
                       int64_t lowest, int64_t highest) const;
