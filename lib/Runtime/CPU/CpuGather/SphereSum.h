@@ -37,9 +37,9 @@
 // The lists are made once for all channels of a task, as many as a thread has
 // room for: a *round*. Tasks of the same rows that a thread takes one after the
 // other share them, if they are one round. A channel after the other runs
-// through the round,
-// so that each of its K maps is read in one go, and the sums of few rows are in
-// use at a time. A mixed ring holds all channels, and is a round.
+// through the round, so that each of its K maps is read in one go, and the sums
+// of few rows are in use at a time. A mixed ring holds all channels, and is a
+// round.
 //
 //===----------------------------------------------------------------------===//
 
