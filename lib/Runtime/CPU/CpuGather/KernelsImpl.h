@@ -251,7 +251,9 @@ static void addColumns(const GroupList<T> &taps, const T *x, int64_t first,
     constexpr int64_t width = L * lanesOf<T>;
     addBlocks<T, Rows, L, Parts>(taps, x, first, end, rows, ahead);
     first += (end - first) / width * width;
-    addColumns<T, Rows, L - 1, Parts>(taps, x, first, end, rows, ahead);
+    // What is left is little: one loop for all lists, and not all widths.
+    addColumns<T, Rows, (L > 4 ? L / 2 : L - 1), GroupParts::numParts(Rows)>(
+        taps, x, first, end, rows, ahead);
   }
 }
 
