@@ -140,8 +140,15 @@ static void candidates(const Problem &p, const Target &target, int32_t order,
         static_cast<int64_t>(real(p.num_basis) * accumulatorBytes(p)) *
         (isSphere(p) ? 1 : DISCO_CPU_GATHER_POINT_CHANNELS);
     const int64_t fit = DISCO_CPU_GATHER_CONTRACT_BYTES / featureBytes;
-    for (int64_t tile : {fit, fit / 2, 2 * fit})
-      add(std::min(std::max(tile, 2 * panel), widest), 0);
+    // Tiles of the same width, but for the last.
+    const int64_t columns = isSphere(p) ? static_cast<int64_t>(pointsPerRow(p))
+                                        : int64_t(DISCO_CPU_GATHER_POINT_BLOCK);
+    for (int64_t tile : {fit, fit / 2, 2 * fit}) {
+      const int64_t tiles =
+          std::max<int64_t>(columns / std::max(tile, 2 * panel), 1);
+      add(std::min(std::max((columns + tiles - 1) / tiles, 2 * panel), widest),
+          0);
+    }
     return;
   }
   if (!sumsOverK(p, order)) {
@@ -216,30 +223,6 @@ static TapWork tapWork(const Problem &p, const Target &target, double fields) {
   return work;
 }
 
-/// Rows that are added together are taken over the union of their arcs, with
-/// values of zero: columns of that over columns of the arcs. The arcs of a
-/// row's rings are chords of a disk.
-static double groupPadding(const FilterCounts &f) {
-  const int64_t rings = std::max<int64_t>(
-      1, std::llround(real(f.rings) / std::max(1.0, real(f.rows))));
-  const auto chord = [&](int64_t ring) {
-    const double y = real(2 * ring + 1 - rings) / real(rings);
-    return std::sqrt(1 - y * y);
-  };
-  constexpr int64_t group = DISCO_CPU_GATHER_SUM_ROWS;
-  double arcs = 0, unions = 0;
-  for (int64_t first = 0; first < rings; first += group) {
-    const int64_t last = std::min(first + group, rings);
-    double longest = 0;
-    for (int64_t ring = first; ring < last; ++ring) {
-      arcs += chord(ring);
-      longest = std::max(longest, chord(ring));
-    }
-    unions += real(last - first) * longest;
-  }
-  return unions / arcs;
-}
-
 /// A tap of a vector of columns: x once for each block of features, a
 /// multiply-add for each feature; values splat once for the vectors that are
 /// summed together.
@@ -291,10 +274,9 @@ static double countSums(const Problem &p, const Target &target,
   const TapWork taps = tapWork(p, target, fields);
   // Two rows share on average.
   const double shared = isSphere(p) ? 0.5 : 1;
-  const double padding = isSphere(p) ? groupPadding(p.filter) : 1;
   const double loads = taps.all * K * shared;
   const double additions = taps.pairs * K * shared;
-  const double products = taps.multiplied * K * padding;
+  const double products = taps.multiplied * K;
   const double splats = products / real(sumVectors), loop = splats;
   // A row's sums are read and written for each of its rings.
   const double sums =
@@ -305,7 +287,7 @@ static double countSums(const Problem &p, const Target &target,
   c.l1Requests = loads + splats + sums + copies;
   c.issueSlots = loads + splats + products + additions + loop + sums + copies +
                  (e < 4 ? maps / lanes : 0);
-  c.paddedFlop = 2 * taps.all * K * padding * lanes;
+  c.paddedFlop = 2 * taps.all * K * lanes;
   c.dramReadBytes = (mixes(p) ? 0 : maps * e) + psiBytes(p, e);
   c.dramWriteBytes = outputBytes(p);
   c.l2Bytes = maps * (mixes(p) ? accumulatorBytes(p) : e) + outputBytes(p);

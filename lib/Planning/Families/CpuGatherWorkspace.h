@@ -70,11 +70,12 @@ private:
   // Features
   //===--------------------------------------------------------------------===//
 
-  double source(double tile) const {
-    return isSphere ? sphereSource(tile) : pointSource();
+  /// `byChannel`: the tiles of a channel follow each other.
+  double source(double tile, bool byChannel) const {
+    return isSphere ? sphereSource(tile, byChannel) : pointSource();
   }
 
-  double sphereSource(double tile) const {
+  double sphereSource(double tile, bool byChannel) const {
     const FilterCounts &f = p.filter;
     const auto atMost = [](int64_t count, int64_t most) {
       return real(std::max<int64_t>(std::min(count, most), 1));
@@ -82,11 +83,15 @@ private:
     const double taps = atMost(f.taps, DISCO_CPU_GATHER_CHUNK_TAPS);
     const double pieces = atMost(f.arcs, DISCO_CPU_GATHER_CHUNK_PIECES);
     const double stride = real(f.stride);
-    const double staged = taps + pieces * stride * (tile + 1);
+    const double staged =
+        std::max(taps + pieces * stride * (tile + 1),
+                 byChannel ? DISCO_CPU_GATHER_WHOLE_BYTES / size : 0);
+    const double columns =
+        std::max(tile, byChannel ? padTo(pointsPerRow(p), panel) : 0);
     double each = 3 * indices(taps) + 2 * sums(taps * K) + room(pieces * K, 1) +
                   indices(K) + indices(5 * pieces) + sums(staged);
     if (stride > 1)
-      each += sums(real(p.in_shape[1]) + stride * (tile + 1));
+      each += sums(real(p.in_shape[1]) + stride * (columns + 1));
     return indices(3 * real(f.rows)) + threads * each;
   }
 
@@ -115,13 +120,13 @@ private:
   double contract() const {
     const double block = isSphere ? 1 : DISCO_CPU_GATHER_POINT_CHANNELS;
     const double tile = tileOf(2 * panel), line = 64 / size;
-    return source(tile) + sums(threads * block * K * (line + tile));
+    return source(tile, true) + sums(threads * block * K * (line + tile));
   }
 
   double filterFirst() const {
     const double tile = tileOf(0);
     const double block = std::max(std::min(wantedBlock, groupIn()), 1.0);
-    return source(tile) + weight() + sums(threads * block * K * tile) +
+    return source(tile, false) + weight() + sums(threads * block * K * tile) +
            sums(threads * groupOut() * tile);
   }
 
@@ -142,7 +147,7 @@ private:
     const double each = sums(depth * tile) + sums(padded * tile) +
                         sums(rows * tile) + sums(padTo(others, rows) * tile) +
                         sums(2 * tile * real(p.filter.phases));
-    return source(tile) + sums(tasks * splits * others * padded) +
+    return source(tile, false) + sums(tasks * splits * others * padded) +
            threads * each;
   }
 
@@ -162,12 +167,15 @@ private:
     const double chunk =
         std::max<double>(ceilDiv(rows, chunks), DISCO_CPU_GATHER_TASK_ROWS);
     const double list = std::max<double>(DISCO_CPU_GATHER_ROUND_ELEMENTS, K);
-    constexpr double group = DISCO_CPU_GATHER_SUM_ROWS, pieceWords = 16;
+    constexpr double group = DISCO_CPU_GATHER_SUM_ROWS, pieceWords = 29;
+    // Offsets into maps that need no copy.
+    const bool isPlain = !isMix && f.stride == 1 && elementBytes(p) == size;
     double each =
         sums((isMix ? block : 1) * K * map) +
         sums(std::max<double>(ringPanels, DISCO_CPU_GATHER_MIX_COLUMNS)) +
-        sums(chunk * block * padded) + sums(group * list) + indices(2 * list) +
-        sums(group * 2 * nlonIn * K) + indices(2 * nlonIn) +
+        sums(chunk * block * padded) + sums(group * list) +
+        indices(isPlain ? 4 * list : 2 * list) + sums(group * nlonIn * K) +
+        2 * indices(nlonIn) + room(nlonIn, 1) +
         indices(pieceWords * DISCO_CPU_GATHER_ROUND_PIECES) +
         indices(3 * chunk);
     if (isMix)

@@ -56,6 +56,8 @@ enum {
   /** Features of a sphere: taps and pieces of arcs of a chunk of a row. */
   DISCO_CPU_GATHER_CHUNK_TAPS = 16384,
   DISCO_CPU_GATHER_CHUNK_PIECES = 128,
+  /** contract: bytes of all longitudes that a row needs of a channel. */
+  DISCO_CPU_GATHER_WHOLE_BYTES = 12 << 10,
   /** Points that are computed together, channels that are transposed together,
    * and values of a list of taps. */
   DISCO_CPU_GATHER_POINT_BLOCK = 96,
