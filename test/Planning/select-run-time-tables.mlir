@@ -42,3 +42,13 @@ func.func @dynamic(%x: tensor<1x2x200xf32>, %o: tensor<301xi32>, %c: tensor<?xi3
   %z = disco.contract %x, %psi : (tensor<1x2x200xf32>, !disco.psi<csr, 2, 200 -> 300>) -> tensor<1x2x2x300xf32>
   return %z : tensor<1x2x2x300xf32>
 }
+
+// The format tells that a tap has one feature: z, 1200 indices and 1200 bins.
+// CHECK: # disco.contract_sum in @one_hot: cpu_gather{{$}}
+// CHECK: |  57.6 kB read
+func.func @one_hot(%z: tensor<2x5x2x300xf64>, %i: tensor<300x4xi32>, %b: tensor<300x4xi32>) -> tensor<2x5x200xf64> {
+  %psi = disco.assemble knn_onehot(%i, %b) : (tensor<300x4xi32>, tensor<300x4xi32>) -> !disco.psi<table<4>, 2, 200 -> 300>
+  %adjoint = disco.adjoint %psi : !disco.psi<table<4>, 2, 200 -> 300>
+  %y = disco.contract_sum %z, %adjoint : (tensor<2x5x2x300xf64>, !disco.psi<table<4>, 2, 300 -> 200>) -> tensor<2x5x200xf64>
+  return %y : tensor<2x5x200xf64>
+}

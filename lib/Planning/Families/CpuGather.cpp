@@ -421,7 +421,8 @@ static void describe(const Problem &p, const Target &target, const Schedule &s,
     const std::string rows = isSphere(p) ? "rows" : "points";
     d.threads = {"a task is (sample, " + block + " channels, some " + rows +
                      "); a thread runs one task at a time",
-                 "each " + std::string(isSphere(p) ? "ring" : "point") + " of maps is " +
+                 "each " + std::string(isSphere(p) ? "ring" : "point") +
+                     " of maps is " +
                      std::string(mixes(p) ? "mixed from x" : "copied") +
                      " once, and added to all rows of the task that read it"};
     d.example = {"a thread adds " + text(sumVectors) + " vectors of " +

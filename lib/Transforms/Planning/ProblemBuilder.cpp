@@ -104,7 +104,7 @@ static std::optional<int64_t> countTaps(ContractionOpInterface op) {
 /// may be known. `built` is the operator that its tables describe; the adjoint
 /// has as many taps in all.
 static FilterCounts assumeCounts(PsiType built, std::optional<int64_t> taps,
-                                 bool adjoint) {
+                                 bool isOneHot, bool adjoint) {
   int64_t rows = built.getNumOutputPoints();
   if (built.getStructure() == Structure::sphere) {
     // Longitudes share their taps, in phases where the operator upsamples.
@@ -118,9 +118,14 @@ static FilterCounts assumeCounts(PsiType built, std::optional<int64_t> taps,
   int64_t in[2], out[2];
   setShape(in, type.getInShape());
   setShape(out, type.getOutShape());
-  return planning::spreadCounts(static_cast<int32_t>(type.getStructure()),
-                                type.getNumBasis(), in, out,
-                                taps.value_or(degree * rows));
+  FilterCounts counts = planning::spreadCounts(
+      static_cast<int32_t>(type.getStructure()), type.getNumBasis(), in, out,
+      taps.value_or(degree * rows));
+  if (isOneHot) {
+    counts.entries = counts.taps;
+    counts.shared_support = type.getNumBasis() == 1;
+  }
+  return counts;
 }
 
 FailureOr<FilterCounts> ProblemBuilder::countDefined(Operation *op,
@@ -131,6 +136,7 @@ FailureOr<FilterCounts> ProblemBuilder::countDefined(Operation *op,
   if (key.first.empty()) {
     auto tables = dyn_cast_or_null<AssembleOp>(definition);
     return assumeCounts(built, tables ? countTaps(tables) : std::nullopt,
+                        tables && tables.getFormat() == TableFormat::knn_onehot,
                         adjoint);
   }
   if (auto found = counts.find(key); found != counts.end())
@@ -156,6 +162,7 @@ FailureOr<FilterCounts> ProblemBuilder::countStored(ContractionOpInterface op,
   std::vector<const void *> identity{storage.getAsOpaquePointer()};
   if (!addConstants(op.getPsiMutable().getAsOperandRange(), identity))
     return assumeCounts(storage.getStoredPsi(), countTaps(op),
+                        storage.getForm() == StorageForm::onehot,
                         adjoint != storage.getAdjoint());
   Key key(std::move(identity), adjoint);
   if (auto found = counts.find(key); found != counts.end())
