@@ -44,9 +44,9 @@ enum {
   DISCO_CSR_GATHER_SUM_LONGITUDES = 8,
   DISCO_CSR_GATHER_SUM_ROWS = 4,
   DISCO_CSR_GATHER_SUM_WARPS = 4,
-  /** Rows share a warp of contract_sum while they have so many taps together.
-   */
-  DISCO_CSR_GATHER_SUM_TAPS = 512,
+  /** Rows make a group of contract_sum while they have so many taps together, or
+   * fewer where there is less to do. */
+  DISCO_CSR_GATHER_SUM_TAPS = 2048,
   /** Arcs are cut to pieces of so many taps at most. */
   DISCO_CSR_GATHER_PIECE_TAPS = 96,
   DISCO_CSR_GATHER_SUM_PIECE_TAPS = 64,

@@ -94,17 +94,16 @@ disco_status Filter::make(const Device &device, const disco_kernel_psi &psi) {
   }
   if (disco_status s = makeContractSum(device, psi, lattice))
     return s;
-  return addVariants(device, contractSumBlob(dtype),
-                     isDouble ? std::vector<int32_t>{1}
-                              : std::vector<int32_t>{2, 1},
-                     "csr_contract_sum_", "", [&](int32_t width) {
-                       return sumWarps * sumStages * sumBuffer(width).bytes;
-                     });
+  return addVariants(
+      device, contractSumBlob(dtype),
+      isDouble ? std::vector<int32_t>{1} : std::vector<int32_t>{2, 1},
+      "csr_contract_sum_", "",
+      [&](int32_t width) { return sumWarps * sumBuffer(width).warp; });
 }
 
 /// Shared memory for a window of so many fields and its values: the columns
-/// that the last thread with points reads, or the sums of a row, which go
-/// through three buffers.
+/// that the last thread with points reads. A warp's sums take the place of its
+/// windows.
 Filter::SumBuffer Filter::sumBuffer(int32_t fields) const {
   const auto sum = static_cast<int>(sizeOfSum(sumType()));
   const int32_t chunks = sumPoints * sum / 16;
@@ -112,11 +111,13 @@ Filter::SumBuffer Filter::sumBuffer(int32_t fields) const {
                          divideUp(sumSteps, chunks) + 1;
   const int64_t columns = int64_t(groups) * sumGroupChunks(fields, sum) *
                           (16 / sum) * sizeOf(options.dtype);
-  const int64_t result = 32 * int64_t(sumGroupChunks(fields, sum)) * 16;
   SumBuffer buffer;
   buffer.columns = (columns + 15) / 16 * 16;
-  buffer.bytes = std::max(buffer.columns + sumValueBytes,
-                          (result / sumStages + 31) / 16 * 16);
+  // The lanes of a warp read a word of the header each.
+  buffer.bytes = buffer.columns + std::max(sumValueBytes, 32 * 4);
+  buffer.warp =
+      std::max(sumStages * buffer.bytes,
+               sumRows * 32 * int64_t(sumGroupChunks(fields, sum)) * 16);
   return buffer;
 }
 
@@ -208,24 +209,36 @@ disco_status Filter::makeContract(const Device &device,
 disco_status Filter::makeContractSum(const Device &device,
                                      const disco_kernel_psi &psi,
                                      const Lattice &lattice) {
-  const ContractSumTables tables =
-      makeContractSumTables(psi, lattice, sumType());
+  // The widest kernel that the fewest fields fill.
+  const int64_t widest = options.choices.fields      ? options.choices.fields
+                         : sumType() == SumType::f64 ? 1
+                                                     : 2;
+  const int64_t fieldBlocks =
+      divideUp(options.minFields, std::min(widest, options.minFields));
+  const ContractSumTables tables = makeContractSumTables(
+      psi, lattice, sumType(),
+      balanceOf(lattice, fieldBlocks,
+                int64_t(device.traits().multiprocessors) * sumWarps * 4));
   if (disco_status s =
-          uploadSphere(device, tables.rows, tables.stages, {}, tables.values))
+          uploadSphere(device, tables.groups, tables.stages, {}, tables.values))
     return s;
-  if (disco_status s = groupValues.upload(device, tables.groupValues))
+  if (disco_status s = parts.upload(device, tables.parts))
+    return s;
+  if (disco_status s = partValues.upload(device, tables.partValues))
     return s;
   if (disco_status s = rowPlaces.upload(device, tables.rowPlaces))
     return s;
   contractSum.sphere = sphereOf(lattice, rows, stages, windows, values);
   contractSum.sphere.tile = tables.tile;
   contractSum.sphere.tiles = tables.tiles;
-  contractSum.numGroups = static_cast<int32_t>(tables.rows.size());
-  contractSum.groupValues = groupValues.as<const int32_t>();
+  contractSum.numGroups = static_cast<int32_t>(tables.groups.size());
+  contractSum.numSplit = tables.numSplit;
+  contractSum.parts = parts.as<const Int4>();
+  contractSum.partValues = partValues.as<const int32_t>();
   contractSum.rowPlaces = rowPlaces.as<const int32_t>();
   sumSteps = tables.maxSteps;
   sumValueBytes = tables.maxValueBytes;
-  blockRows = {0, static_cast<int32_t>(tables.rows.size())};
+  blockRows = {0, contractSum.numGroups};
   blockPoints = {0, psi.nlat_out * psi.nlon_out};
   return DISCO_OK;
 }
@@ -340,13 +353,18 @@ disco_status Filter::launchContractSum(const Variant &variant,
           0;
   sphere.fieldBlocks = divideUp(fields.numFields, variant.fields);
   Launch launch;
-  if (disco_status s = countBlocks(params.numGroups, sphere.fieldBlocks,
-                                   sphere.tiles, launch.blocks))
+  unsigned all = 0;
+  if (disco_status s =
+          countBlocks(params.numGroups, sphere.fieldBlocks, sphere.tiles, all))
     return s;
-  launch.blocks = static_cast<unsigned>(divideUp(launch.blocks, sumWarps));
+  const unsigned split = all / static_cast<unsigned>(params.numGroups) *
+                         static_cast<unsigned>(params.numSplit);
+  launch.blocks =
+      split + static_cast<unsigned>(divideUp(all - split, sumWarps));
   const SumBuffer buffer = sumBuffer(variant.fields);
   params.columnBytes = static_cast<int32_t>(buffer.columns);
   params.bufferBytes = static_cast<int32_t>(buffer.bytes);
+  params.warpBytes = static_cast<int32_t>(buffer.warp);
   launch.threads = contractSumThreads;
   launch.smemBytes = static_cast<unsigned>(variant.kernel.smemLimit);
   launch.stream = stream;

@@ -70,9 +70,10 @@ private:
                            const std::vector<int32_t> &widths,
                            const std::string &stem, const std::string &end,
                            const std::function<int64_t(int32_t)> &smem);
-  /// Bytes of contract_sum's shared memory for a window and its values.
+  /// Bytes of contract_sum's shared memory for a window, the same with its
+  /// values, and all of a warp.
   struct SumBuffer {
-    int64_t columns, bytes;
+    int64_t columns, bytes, warp;
   };
   SumBuffer sumBuffer(int32_t fields) const;
   disco_status uploadSphere(const Device &device, const std::vector<Int4> &rows,
@@ -111,8 +112,8 @@ private:
   PointParams points = {};
   int64_t maxTaps = 0;
   int32_t sumSteps = 0, sumValueBytes = 0;
-  DeviceMemory rows, stages, windows, groupValues, rowPlaces, offsets, columns,
-      values;
+  DeviceMemory rows, stages, windows, parts, partValues, rowPlaces, offsets,
+      columns, values;
 };
 
 /// The smallest psi that a kernel can go wrong on; for the canary.
