@@ -47,9 +47,10 @@ enum {
   /** Rows make a group of contract_sum while they have so many taps together, or
    * fewer where there is less to do. */
   DISCO_CSR_GATHER_SUM_TAPS = 2048,
-  /** Arcs are cut to pieces of so many taps at most. */
+  /** Arcs are cut to pieces of so many taps at most; of half as many in
+   * contract_sum in f64. */
   DISCO_CSR_GATHER_PIECE_TAPS = 96,
-  DISCO_CSR_GATHER_SUM_PIECE_TAPS = 64,
+  DISCO_CSR_GATHER_SUM_PIECE_TAPS = 96,
   /** Points of a block, one a thread. */
   DISCO_CSR_GATHER_POINTS = 128
 };
@@ -59,7 +60,7 @@ static inline int64_t disco_csr_gather_max_fields(int is_sphere, int is_sum,
                                                   int is_f64) {
   if (!is_sphere)
     return 4;
-  return is_sum ? (is_f64 ? 1 : 2) : (is_f64 ? 4 : 8);
+  return is_sum ? (is_f64 ? 1 : 3) : (is_f64 ? 4 : 8);
 }
 
 /** Whether there is a kernel for so many fields. */

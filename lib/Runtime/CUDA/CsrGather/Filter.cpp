@@ -101,23 +101,17 @@ disco_status Filter::make(const Device &device, const disco_kernel_psi &psi) {
       [&](int32_t width) { return sumWarps * sumBuffer(width).warp; });
 }
 
-/// Shared memory for a window of so many fields and its values: the columns
-/// that the last thread with points reads. A warp's sums take the place of its
-/// windows.
+/// Shared memory for a window of so many fields and its values. A warp's sums
+/// take the place of its windows.
 Filter::SumBuffer Filter::sumBuffer(int32_t fields) const {
   const auto sum = static_cast<int>(sizeOfSum(sumType()));
-  const int32_t chunks = sumPoints * sum / 16;
-  const int32_t groups = divideUp(contractSum.sphere.tile, sumPoints) +
-                         divideUp(sumSteps, chunks) + 1;
-  const int64_t columns = int64_t(groups) * sumGroupChunks(fields, sum) *
-                          (16 / sum) * sizeOf(options.dtype);
+  const auto size = static_cast<int>(sizeOf(options.dtype));
   SumBuffer buffer;
-  buffer.columns = (columns + 15) / 16 * 16;
   // The lanes of a warp read a word of the header each.
-  buffer.bytes = buffer.columns + std::max(sumValueBytes, 32 * 4);
-  buffer.warp =
-      std::max(sumStages * buffer.bytes,
-               sumRows * 32 * int64_t(sumGroupChunks(fields, sum)) * 16);
+  buffer.bytes = int64_t(fields) * sumFieldChunks(size, sum) * size * 16 / sum +
+                 std::max(sumValueBytes, 32 * 4);
+  buffer.warp = std::max(sumStages * buffer.bytes,
+                         int64_t(sumRows) * fields * 32 * sumPoints * sum);
   return buffer;
 }
 
@@ -209,12 +203,12 @@ disco_status Filter::makeContract(const Device &device,
 disco_status Filter::makeContractSum(const Device &device,
                                      const disco_kernel_psi &psi,
                                      const Lattice &lattice) {
-  // The widest kernel that the fewest fields fill.
-  const int64_t widest = options.choices.fields      ? options.choices.fields
-                         : sumType() == SumType::f64 ? 1
-                                                     : 2;
-  const int64_t fieldBlocks =
-      divideUp(options.minFields, std::min(widest, options.minFields));
+  // Of the widest kernel that the fewest fields fill.
+  const int64_t widest = sumType() == SumType::f64 ? 1 : 2;
+  const int64_t width = options.choices.fields       ? options.choices.fields
+                        : options.minFields < widest ? 1
+                                                     : widest;
+  const int64_t fieldBlocks = divideUp(options.minFields, width);
   const ContractSumTables tables = makeContractSumTables(
       psi, lattice, sumType(),
       balanceOf(lattice, fieldBlocks,
@@ -362,7 +356,6 @@ disco_status Filter::launchContractSum(const Variant &variant,
   launch.blocks =
       split + static_cast<unsigned>(divideUp(all - split, sumWarps));
   const SumBuffer buffer = sumBuffer(variant.fields);
-  params.columnBytes = static_cast<int32_t>(buffer.columns);
   params.bufferBytes = static_cast<int32_t>(buffer.bytes);
   params.warpBytes = static_cast<int32_t>(buffer.warp);
   launch.threads = contractSumThreads;

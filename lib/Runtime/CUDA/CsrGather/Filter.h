@@ -70,10 +70,10 @@ private:
                            const std::vector<int32_t> &widths,
                            const std::string &stem, const std::string &end,
                            const std::function<int64_t(int32_t)> &smem);
-  /// Bytes of contract_sum's shared memory for a window, the same with its
-  /// values, and all of a warp.
+  /// Bytes of contract_sum's shared memory for a window and its values, and for
+  /// all of a warp.
   struct SumBuffer {
-    int64_t columns, bytes, warp;
+    int64_t bytes, warp;
   };
   SumBuffer sumBuffer(int32_t fields) const;
   disco_status uploadSphere(const Device &device, const std::vector<Int4> &rows,

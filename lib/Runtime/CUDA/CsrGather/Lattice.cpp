@@ -464,7 +464,8 @@ private:
     const int64_t header =
         grow(tables.values, headerBytes(steps) / sizeOfSum(type), type) *
         sizeOfSum(type);
-    const int32_t counts[] = {steps, part.all};
+    const int32_t chunk = (part.place + part.first) / stepTaps();
+    const int32_t counts[] = {steps | (chunk & 255) << 8, part.all};
     std::memcpy(tables.values.data() + header, counts, sizeof counts);
     std::memcpy(tables.values.data() + header + sizeof counts,
                 part.masks.data(), steps * sizeof(int32_t));

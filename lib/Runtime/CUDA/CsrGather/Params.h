@@ -101,12 +101,12 @@ constexpr int recordSize(int kTile, int elementSize) {
 ///               on such lattices), steps, 16 bytes of values}: a window of a
 ///               ring that rows of the group read. A step is 16 bytes of
 ///               values, neighbouring taps.
-///   values      for each stage [K]: the number of steps, the taps that the
-///   rows
-///               with any have where they have all of a step, and the taps that
-///               rows have in each step (bit 4 row + tap), as 32-bit integers
-///               padded to 16 bytes (headerBytes); then [step][row] the values
-///               of those taps
+///   values      for each stage [K]: the number of steps and, from bit 8, the
+///               chunk of 16 bytes of sums at which it begins in a plane of x
+///               for a tile that begins at 0; the taps that the rows with any
+///               have where they have all of a step; the taps that rows have in
+///               each step (bit 4 row + tap); as 32-bit integers padded to 16
+///               bytes (headerBytes). Then [step][row] the values of the taps
 struct ContractSumParams {
   Fields fields;
   Sphere sphere;
@@ -115,16 +115,15 @@ struct ContractSumParams {
   const int32_t *partValues;
   const int32_t *rowPlaces; ///< in a plane of y
   Epilogue epilogue;
-  int32_t columnBytes; ///< of shared memory for a window
-  int32_t bufferBytes; ///< with its values
+  int32_t bufferBytes; ///< of shared memory for a window and its values
   int32_t warpBytes;   ///< of all buffers of a warp, or its sums
   int32_t isAligned;   ///< chunks of x begin at addresses of their size
 };
 
 constexpr int sumPoints = DISCO_CSR_GATHER_SUM_LONGITUDES;
 constexpr int sumRows = DISCO_CSR_GATHER_SUM_ROWS;
-/// Windows in shared memory for each warp: one is summed, others on their way.
-constexpr int sumStages = 3;
+/// Windows in shared memory for each warp: one is summed, one on its way.
+constexpr int sumStages = 2;
 constexpr int sumWarps = DISCO_CSR_GATHER_SUM_WARPS;
 /// Threads of a block of contract_sum.
 constexpr int contractSumThreads = sumWarps * 32;
@@ -133,10 +132,13 @@ constexpr int sumMaxSteps = DISCO_CSR_GATHER_SUM_PIECE_TAPS / 4;
 
 constexpr int headerBytes(int steps) { return (steps + 2 + 3) / 4 * 16; }
 
-/// Chunks of sumTaps elements of sumPoints columns in shared memory; the odd
-/// one keeps neighbouring threads in different banks.
-constexpr int sumGroupChunks(int fields, int sumSize) {
-  return sumPoints * sumSize / 16 * fields + 1;
+/// Chunks (as many elements as 16 bytes of sums) of a field that shared memory
+/// holds of a window: those of a tile and of the steps, a line of 128 bytes
+/// more, in whole lines.
+constexpr int sumFieldChunks(int elementSize, int sumSize) {
+  const int line = 128 * sumSize / 16 / elementSize;
+  const int chunks = 32 * sumPoints * sumSize / 16 + sumMaxSteps + line;
+  return (chunks + line - 1) / line * line;
 }
 
 /// Both operations on point sets: taps of out-point n are
