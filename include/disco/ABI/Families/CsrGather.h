@@ -35,7 +35,7 @@ enum {
 };
 
 enum {
-  DISCO_CSR_GATHER_DEFAULT_BLOCK_MIB = 128,
+  DISCO_CSR_GATHER_DEFAULT_BLOCK_MIB = 192,
   DISCO_CSR_GATHER_MAX_BLOCK_MIB = 4096,
   /** contract on a sphere: longitudes of a block, one a thread. */
   DISCO_CSR_GATHER_LONGITUDES = 128,
@@ -60,7 +60,7 @@ static inline int64_t disco_csr_gather_max_fields(int is_sphere, int is_sum,
                                                   int is_f64) {
   if (!is_sphere)
     return 4;
-  return is_sum ? (is_f64 ? 1 : 3) : (is_f64 ? 4 : 8);
+  return is_sum ? (is_f64 ? 1 : 2) : (is_f64 ? 4 : 8);
 }
 
 /** Whether there is a kernel for so many fields. */

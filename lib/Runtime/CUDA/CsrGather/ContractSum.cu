@@ -248,9 +248,12 @@ template <int F> struct ContractSum {
       const int now = has;
       has = __shfl_sync(0xffffffffu, w.masks, step + 3);
       if (now == w.all) {
+        int rows = now;
+        // Else rows are found in `all`, by slower instructions.
+        asm volatile("" : "+r"(rows));
 #pragma unroll
         for (int r = 0; r < R; ++r)
-          if (now & 1 << 4 * r) {
+          if (rows & 1 << 4 * r) {
             const Values value = values[r];
 #pragma unroll
             for (int i = 0; i < V; ++i)
@@ -283,27 +286,29 @@ template <int F> struct ContractSum {
     Window w = {0, 0, 0, 0, 0};
     // The windows of the first stage may be fewer.
     int windows = p.fields.numBasis - firstK;
-    char *buffer = shared, *other = shared + p.bufferBytes;
+    // The window that is copied goes to buffer `to`, and the one that was
+    // copied sumStages - 1 before is in the buffer after that, round the end.
+    int to = 0;
 #pragma unroll 1
-    for (int left = count; left >= 0; --left) {
-      waitForCopies<0>();
+    for (int left = count + sumStages - 1; left > 0; --left) {
+      waitForCopies<sumStages - 2>();
       __syncwarp();
-      if (left > 0)
-        copy(next, buffer);
+      if (left >= sumStages)
+        copy(next, shared + to * p.bufferBytes);
       commitCopies();
-      char *there = other;
-      other = buffer;
-      buffer = there;
-      if (left == count)
+      to = to + 1 == sumStages ? 0 : to + 1;
+      if (left > count)
         continue;
+      const char *from = shared + to * p.bufferBytes;
       if (w.left == 0) {
-        read(w, there);
+        read(w, from);
         w.left = windows;
         windows = p.fields.numBasis;
       }
       --w.left;
-      accumulate(sums, w, there);
+      accumulate(sums, w, from);
     }
+    waitForCopies<0>();
     __syncwarp();
   }
 
@@ -322,6 +327,15 @@ template <int F> struct ContractSum {
     fields = uniform(min(F, p.fields.numFields - firstField));
     points = min(s.tile, s.lattice - firstPoint);
     firstOfLane = (firstPoint + lane * V) % s.lattice;
+    // Loaded now, so that nothing waits for it at the end.
+    int *places = reinterpret_cast<int *>(shared + p.warpBytes - sumGroupBytes);
+    const Int4 group = s.rows[p.parts[part].x];
+    if (lane < group.y)
+      places[lane] = p.rowPlaces[group.x + lane];
+    if (lane == R)
+      places[R] = group.y;
+    if (lane == R + 1)
+      places[R + 1] = group.z;
     Sums sums = {};
     // High and low parts have the same values.
 #pragma unroll 1
@@ -332,13 +346,11 @@ template <int F> struct ContractSum {
       __syncthreads();
     else
       __syncwarp();
-    const Int4 group = s.rows[p.parts[part].x];
     const char *from = shared - (numParts > 1 ? warp * p.warpBytes : 0);
 #pragma unroll 1
-    for (int r = numParts > 1 ? warp : 0; r < group.y;
+    for (int r = numParts > 1 ? warp : 0; r < places[R];
          r += numParts > 1 ? sumWarps : 1)
-      storeRow(from + r * F * sumBytes, numParts, p.rowPlaces[group.x + r],
-               group.z);
+      storeRow(from + r * F * sumBytes, numParts, places[r], places[R + 1]);
   }
 
   /// Of a row and field.

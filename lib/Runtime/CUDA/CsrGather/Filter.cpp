@@ -84,9 +84,14 @@ disco_status Filter::make(const Device &device, const disco_kernel_psi &psi) {
   if (!sums()) {
     if (disco_status s = makeContract(device, psi, lattice))
       return s;
+    // Elements of 16 bits are staged faster for 4 fields than for 8 (measured:
+    // 1.88 against 2.03 ms on self256).
+    const bool isNarrow =
+        sizeOf(dtype) == 2 && kTile == 9 && options.choices.fields == 0;
     return addVariants(
         device, contractBlob(dtype),
-        isDouble ? std::vector<int32_t>{4, 1} : std::vector<int32_t>{8, 4, 1},
+        isDouble || isNarrow ? std::vector<int32_t>{4, 1}
+                             : std::vector<int32_t>{8, 4, 1},
         "csr_contract_", "_k" + std::to_string(kTile), [&](int32_t width) {
           return sum * (width * contract.columns +
                         maxTaps * recordSize(kTile, static_cast<int>(sum)));
@@ -111,7 +116,8 @@ Filter::SumBuffer Filter::sumBuffer(int32_t fields) const {
   buffer.bytes = int64_t(fields) * sumFieldChunks(size, sum) * size * 16 / sum +
                  std::max(sumValueBytes, 32 * 4);
   buffer.warp = std::max(sumStages * buffer.bytes,
-                         int64_t(sumRows) * fields * 32 * sumPoints * sum);
+                         int64_t(sumRows) * fields * 32 * sumPoints * sum) +
+                sumGroupBytes;
   return buffer;
 }
 

@@ -531,7 +531,7 @@ SumBalance balanceOf(const Lattice &lattice, int64_t fieldBlocks,
       taps * fieldBlocks * sumTiles(lattice) / std::max<int64_t>(warps, 1);
   return {std::clamp<int64_t>(each, 4, DISCO_CSR_GATHER_SUM_TAPS),
           std::clamp<int64_t>(each / sumWarps, 1,
-                              DISCO_CSR_GATHER_SUM_TAPS / (2 * sumWarps))};
+                              DISCO_CSR_GATHER_SUM_TAPS / sumWarps)};
 }
 
 ContractSumTables makeContractSumTables(const disco_kernel_psi &psi,

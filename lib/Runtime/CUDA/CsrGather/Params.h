@@ -116,14 +116,17 @@ struct ContractSumParams {
   const int32_t *rowPlaces; ///< in a plane of y
   Epilogue epilogue;
   int32_t bufferBytes; ///< of shared memory for a window and its values
-  int32_t warpBytes;   ///< of all buffers of a warp, or its sums
+  int32_t warpBytes;   ///< of all buffers of a warp, or its sums, and the group
   int32_t isAligned;   ///< chunks of x begin at addresses of their size
 };
 
 constexpr int sumPoints = DISCO_CSR_GATHER_SUM_LONGITUDES;
 constexpr int sumRows = DISCO_CSR_GATHER_SUM_ROWS;
-/// Windows in shared memory for each warp: one is summed, one on its way.
-constexpr int sumStages = 2;
+/// Windows in shared memory for each warp: one is summed, others on their way.
+constexpr int sumStages = 3;
+/// And for its group: places of rows, their number, the first tile's point.
+constexpr int sumGroupBytes = 32;
+static_assert((DISCO_CSR_GATHER_SUM_ROWS + 2) * 4 <= sumGroupBytes, "fits");
 constexpr int sumWarps = DISCO_CSR_GATHER_SUM_WARPS;
 /// Threads of a block of contract_sum.
 constexpr int contractSumThreads = sumWarps * 32;
