@@ -57,11 +57,44 @@ static int64_t maxFields(const Problem &p, int32_t order) {
                                      isDouble(p));
 }
 
+//===----------------------------------------------------------------------===//
+// What the kernels' code and counters say (one H200, ncu; see
+// docs/Families/csr_gather.md)
+//===----------------------------------------------------------------------===//
+
+/// The share of the cycles in which they issue: contract 64 %, contract_sum
+/// 67 %, the f32 product 69 % on self256; and that of a block which is alone,
+/// from the time of the longest rows (contract and contract_sum of 16 channels,
+/// 90x180: 33.5 and 42 us).
+static constexpr double issueShare = 0.66;
+static constexpr double aloneShare = 0.4, sumAloneShare = 0.2;
+/// Instructions round the taps of contract for each sum of a thread: storing
+/// it, its address, its share of the staging (1306 million in all on self256).
+static constexpr double storeSlots = 15;
+/// Instructions of contract_sum for each tap and k besides multiply-adds and
+/// loads (a step, of a tap to six, takes 24, finding the taps of its rows up to
+/// 18), and for each ring and k besides staging (119 for a window, which 2 to 3
+/// rows share).
+static constexpr double sumTapSlots = 2, sumRingSlots = 30;
+/// The share of the multiply-add pipes (f32: 54 %, with the stores) and of the
+/// tensor units that the product fills. Those do each product with a high and a
+/// low part.
+static constexpr double productFmaShare = 0.57, productTensorShare = 0.31;
+static constexpr double productParts = 2;
+/// Storing a tile takes as long as so many steps of its sums: products of 256
+/// channels (the weight first) and of 2304 compared, f32 and 16 bits.
+static constexpr double productStoreSteps = 150, narrowStoreSteps = 400;
+/// Of each block of rows but the last, of which launches follow each other: the
+/// last blocks of threads run alone. weight_grad of self256 takes 48 us more
+/// for each block more in f32, 32 us in bf16.
+static constexpr double blockMicroseconds = 40;
+
 static GatherShape shapeOf(const Problem &p, const Schedule &s) {
   GatherShape shape;
   shape.bcTile = real(get(s, DISCO_CSR_GATHER_FIELDS));
   shape.sumOverK = sumsFeatures(p, s.order);
-  shape.pipelined = true;
+  // A block of contract waits for what it stages; its neighbours do not.
+  shape.pipelined = shape.sumOverK;
   if (!isSphere(p)) {
     shape.kTile = real(std::min<int64_t>(8, p.num_basis));
     shape.threads = DISCO_CSR_GATHER_POINTS;
@@ -72,6 +105,9 @@ static GatherShape shapeOf(const Problem &p, const Schedule &s) {
     shape.lonPerThread = DISCO_CSR_GATHER_SUM_LONGITUDES;
     shape.reuse = DISCO_CSR_GATHER_SUM_ROWS;
     shape.pieceTaps = DISCO_CSR_GATHER_SUM_PIECE_TAPS;
+    // The warps of a block share what has many taps.
+    shape.splitTaps =
+        std::max(1.0, real(p.filter.max_taps) / DISCO_CSR_GATHER_SUM_WARPS);
   } else {
     // A thread sums so many, whether they exist or not.
     shape.kTile = real(get(s, DISCO_CSR_GATHER_FEATURES));
@@ -81,12 +117,8 @@ static GatherShape shapeOf(const Problem &p, const Schedule &s) {
   shape.loadElements = 4 / elementBytes(p) < 1 ? 1 : 4 / elementBytes(p);
   // K values of a tap as 16-byte broadcasts.
   shape.tapLoads = ceilDiv(shape.kTile * accumulatorBytes(p), 16);
-  // Where features are summed, copying short windows and finding the taps that
-  // rows have takes as many instructions as the multiply-adds.
   shape.tapOverhead =
-      isSphere(p) && shape.sumOverK
-          ? shape.lonPerThread * shape.bcTile * real(p.num_basis)
-          : 4;
+      isSphere(p) && shape.sumOverK ? sumTapSlots * real(p.num_basis) : 4;
   return shape;
 }
 
@@ -186,33 +218,120 @@ static Blocks blocksOf(const Problem &p, const Schedule &s) {
   return {perBlock * unit, ceilDiv(units, perBlock) * real(p.batch)};
 }
 
+/// The widest kernel that the fields fill; samples are mixed one by one.
+static int64_t widestFor(const Problem &p, int32_t order) {
+  const double all =
+      mixesChannels(p) ? filteredChannels(p, order) : filteredFields(p, order);
+  int64_t width = maxFields(p, order);
+  while (real(width) > all && width > 1)
+    width = width == 8 ? 4 : 1;
+  return width;
+}
+
 static void candidates(const Problem &p, const Target &, int32_t order,
                        int32_t provider, std::vector<Schedule> &schedules) {
   const bool contracts = isSphere(p) && !sumsFeatures(p, order);
-  // The widest kernel that the fields fill; samples are mixed one by one.
-  int64_t width = maxFields(p, order);
-  const double all =
-      mixesChannels(p) ? filteredChannels(p, order) : filteredFields(p, order);
-  while (real(width) > all && width > 1)
-    width = width == 8 ? 4 : 1;
+  const int64_t widest = widestFor(p, order);
+  const auto add = [&](int64_t width, int64_t features) {
+    Schedule s = makeSchedule(table, order, provider);
+    s.fields[DISCO_CSR_GATHER_FIELDS].value = width;
+    s.fields[DISCO_CSR_GATHER_FEATURES].value = features;
+    s.fields[DISCO_CSR_GATHER_BLOCK_MIB].value =
+        mixesChannels(p) ? DISCO_CSR_GATHER_DEFAULT_BLOCK_MIB : 0;
+    schedules.push_back(s);
+  };
+  if (!contracts)
+    return add(widest, 0);
   for (const int64_t features : {9, 11, 4}) {
-    if (!contracts ||
-        disco_csr_gather_has_features(isDouble(p), width, features)) {
-      Schedule s = makeSchedule(table, order, provider);
-      s.fields[DISCO_CSR_GATHER_FIELDS].value = width;
-      s.fields[DISCO_CSR_GATHER_FEATURES].value = contracts ? features : 0;
-      s.fields[DISCO_CSR_GATHER_BLOCK_MIB].value =
-          mixesChannels(p) ? DISCO_CSR_GATHER_DEFAULT_BLOCK_MIB : 0;
-      schedules.push_back(s);
-    }
-    if (!contracts)
-      break;
+    // Elements of 16 bits are staged faster by fours: 1.88 against 2.04 ms.
+    const int64_t width = features == 9 && elementBytes(p) == 2
+                              ? std::min<int64_t>(widest, 4)
+                              : widest;
+    if (disco_csr_gather_has_features(isDouble(p), width, features))
+      add(width, features);
   }
 }
 
 //===----------------------------------------------------------------------===//
 // Cost
 //===----------------------------------------------------------------------===//
+
+/// What gatherStage does not count, and how fast instructions are issued.
+static void addContractionTimes(Stage &stage, const Problem &p,
+                                const Target &target, const GatherShape &shape,
+                                bool mixes, double blocks) {
+  Counts &c = stage.counts;
+  // What a product wrote in 16 bits has a low part, which is summed likewise.
+  if (mixes && shape.sumOverK && elementBytes(p) == 2)
+    c.issueSlots *= productParts;
+  if (isSphere(p)) {
+    constexpr double lanes = 32;
+    const double K = real(p.num_basis), warps = shape.threads / lanes;
+    c.issueSlots += shape.sumOverK
+                        ? c.ctas / std::max(1.0, real(p.filter.rows)) *
+                              real(p.filter.rings) * K * sumRingSlots
+                        : c.ctas * warps * K * shape.bcTile * storeSlots;
+  }
+  const double idle =
+      target[TargetField::cores] / std::min(target[TargetField::cores], c.ctas);
+  stage[BoundClass::issue] =
+      1e6 * idle * c.issueSlots /
+      (target.coreClocks() * target[TargetField::issue_per_clock] * issueShare);
+  stage[BoundClass::latency] /= shape.sumOverK ? sumAloneShare : aloneShare;
+  c.launches = blocks;
+  stage[BoundClass::launch] *= blocks;
+  // Launches of blocks of rows take longer than what bounds the work of all.
+  for (const BoundClass bound : {BoundClass::issue, BoundClass::lsu})
+    stage[bound] += (blocks - 1) * blockMicroseconds;
+}
+
+/// The product of the family itself, by tiles of threads' blocks: whole tiles
+/// are multiplied, and a launch takes as long as its fullest multiprocessor.
+static void setProductTimes(Stage &stage, const Problem &p,
+                            const Target &target, const Schedule &s,
+                            double blocks) {
+  const bool isGradient = p.op == DISCO_OP_CONV_WEIGHT_GRAD;
+  const bool isWeightFirst = s.order == DISCO_WEIGHT_FIRST;
+  const double og = real(p.out_channels / p.groups);
+  const double cg = real(p.channels / p.groups), K = real(p.num_basis);
+  const double points =
+      (isWeightFirst ? inPoints(p) : outPoints(p)) * real(p.batch);
+  const double m = og * (isWeightFirst ? K : 1);
+  const double n = isGradient ? cg * (isWeightFirst ? 1 : K) : points / blocks;
+  const double r = isGradient ? points : cg * (isWeightFirst ? 1 : K);
+  const bool isFlat = !isGradient && m <= DISCO_CSR_GATHER_FLAT_ROWS;
+  const double tileM =
+      isFlat ? DISCO_CSR_GATHER_FLAT_M : DISCO_CSR_GATHER_PRODUCT_M;
+  const double tileN = isFlat        ? DISCO_CSR_GATHER_FLAT_N
+                       : isDouble(p) ? DISCO_CSR_GATHER_PRODUCT_N / 2
+                                     : DISCO_CSR_GATHER_PRODUCT_N;
+  Counts &c = stage.counts;
+  const double tiles = real(p.groups) * ceilDiv(m, tileM) * ceilDiv(n, tileN);
+  // A gradient is split over points until there are enough of them.
+  const double slots = 2 * target[TargetField::cores];
+  const double waves = isGradient ? 1 : std::max(0.5, tiles / slots);
+  const double launched = isGradient ? std::max(tiles, slots) : waves * slots;
+  const bool onTensor = elementBytes(p) == 2;
+  const double stored = isGradient ? 0
+                        : onTensor ? narrowStoreSteps
+                                   : productStoreSteps;
+  const double flop = 2 * tileM * tileN * (r + stored) *
+                      (isGradient ? tiles : launched * blocks);
+  c.paddedFlop = flop;
+  c.ctas = tiles * (isGradient ? 1 : blocks);
+  c.issuedFlop = onTensor ? productParts * flop : flop;
+  const BoundClass unit = onTensor ? BoundClass::tensor : BoundClass::fma;
+  const double rate = onTensor
+                          ? target.tensorRate(dtypeOf(p)) * productTensorShare
+                          : target.fmaRate(dtypeOf(p)) * productFmaShare;
+  for (const BoundClass bound :
+       {BoundClass::tensor, BoundClass::fma, BoundClass::issue})
+    stage[bound] = 0;
+  stage[unit] = rate > 0 ? 1e6 * c.issuedFlop / rate : 0;
+  // A gradient has a second stage, the sum of the parts in their order.
+  c.launches = blocks + (isGradient ? 1 : 0);
+  stage[BoundClass::launch] *= c.launches;
+}
 
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   GatherShape shape = shapeOf(p, s);
@@ -230,15 +349,12 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   const AppliedFilter applied = appliedFilter(p, s.order);
   Stage contraction =
       gatherStage(applied.problem, target, applied.order, shape);
-  contraction.counts.launches = blocks;
-  contraction[BoundClass::launch] *= blocks;
+  addContractionTimes(contraction, applied.problem, target, shape, mixes,
+                      blocks);
   addInputRepack(cost, target, p, s);
   if (mixes) {
     Stage einsum = einsumStage(p, target, s.order, shape.expanded);
-    einsum.counts.launches = blocks;
-    einsum[BoundClass::launch] *= blocks;
-    if (p.op == DISCO_OP_CONV_WEIGHT_GRAD)
-      einsum.counts.launches += 1; // the second stage of the fixed-order sum
+    setProductTimes(einsum, p, target, s, blocks);
     cost.stages.push_back(einsum);
   }
   // In the order in which they run: the mix first where features are summed.

@@ -359,6 +359,7 @@ public:
     options.dtype = c.dtype;
     options.op = FilterOp::contractSum;
     options.minFields = last ? last : block;
+    options.fields = block;
     return Filter::make(on, c.psi, options, filter);
   }
 

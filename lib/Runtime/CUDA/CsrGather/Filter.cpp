@@ -209,12 +209,13 @@ disco_status Filter::makeContract(const Device &device,
 disco_status Filter::makeContractSum(const Device &device,
                                      const disco_kernel_psi &psi,
                                      const Lattice &lattice) {
-  // Of the widest kernel that the fewest fields fill.
+  // Of the widest kernel that a launch fills.
+  const int64_t fields = std::max(options.fields, options.minFields);
   const int64_t widest = sumType() == SumType::f64 ? 1 : 2;
-  const int64_t width = options.choices.fields       ? options.choices.fields
-                        : options.minFields < widest ? 1
-                                                     : widest;
-  const int64_t fieldBlocks = divideUp(options.minFields, width);
+  const int64_t width = options.choices.fields ? options.choices.fields
+                        : fields < widest      ? 1
+                                               : widest;
+  const int64_t fieldBlocks = divideUp(fields, width);
   const ContractSumTables tables = makeContractSumTables(
       psi, lattice, sumType(),
       balanceOf(lattice, fieldBlocks,

@@ -26,6 +26,7 @@ struct FilterOptions {
   FilterOp op = FilterOp::contract;
   Choices choices;
   int64_t minFields = 1; ///< of any launch
+  int64_t fields = 0;    ///< of most launches; 0: minFields
   /// contract on a sphere can be launched for so many latitudes (on a point
   /// set, points) at a time; 0: for all at once.
   int64_t blockLatitudes = 0;
