@@ -19,6 +19,8 @@ trap 'rm -rf "$work"' EXIT
 rows="csr_gather artifact h200
 csr_gather dtypes h200
 csr_gather dtypes a100
+csr_gather contract h200
+csr_gather contract_sum h200
 toeplitz_wgmma contract h200
 toeplitz_wgmma contract_sum h200"
 
@@ -45,7 +47,7 @@ compile() {
   done <<<"$rows"
   [ "$data" = "$root/test/Integration/golden" ] || touch "$folder/golden/all"
   # All operations with gradients and epilogues.
-  for dtype in f64 f32; do
+  for dtype in f64 f32 f16 bf16; do
     "$build/bin/disco-compiled-check" sphere $dtype csr_gather "$build/bin" \
       "$folder/artifacts/compiled" h200 compile >"$work/log" || { cat "$work/log"; exit 1; }
   done
@@ -75,7 +77,7 @@ run() {
       failed=1
     fi
   done <<<"$rows"
-  for dtype in f64 f32; do
+  for dtype in f64 f32 f16 bf16; do
     "$folder/bin/disco-compiled-check" sphere $dtype csr_gather "$folder/bin" \
       "$folder/artifacts/compiled" h200 run >"$work/log" || failed=1
     echo "csr_gather operations $dtype: $(tail -1 "$work/log")"

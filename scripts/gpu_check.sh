@@ -60,7 +60,7 @@ done
 CUDA_FORCE_PTX_JIT=1 run "csr_gather from PTX" "$tests/CsrGatherDeviceTests" \
   --gtest_filter='CsrGather.*:-*Narrow*'
 CUDA_FORCE_PTX_JIT=1 run "repacks from PTX" "$tests/RepackDeviceTests" \
-  --gtest_filter='*EveryPair*'
+  --gtest_filter='*EveryPair*:*EveryConversion*'
 
 # Tensors of layers and gradients, all or those that are kept with the sources;
 # filters and their adjoints.
@@ -88,7 +88,7 @@ if [ $sanitize = 1 ]; then
   shifts='CsrGather.Shifts*:Call.Two*'
   check memcheck CsrGatherDeviceTests "CsrGather.Whole*:CsrGather.Empty*:$shifts"
   check memcheck ToeplitzWgmmaDeviceTests '*EveryLayout*:*Empty*'
-  check memcheck RepackDeviceTests '*EveryPair*:*Graph*'
+  check memcheck RepackDeviceTests '*EveryPair*:*EveryConversion*:*Graph*'
   check racecheck CsrGatherDeviceTests "$shifts"
   check racecheck ToeplitzWgmmaDeviceTests '*EveryLayout*'
   check racecheck RepackDeviceTests '*EveryPair*'

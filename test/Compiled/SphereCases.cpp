@@ -46,8 +46,7 @@ struct Conv {
   int64_t groups;
   bool weightFirst, adjoint, bias, residual;
   const char *activation;
-  bool wideParameters; // f32 whatever x is
-  bool wideBias;
+  bool weightInF32, biasInF32; // whatever x is
 };
 
 const Conv convs[] = {
@@ -77,9 +76,7 @@ private:
   std::string mlir() const;
   std::vector<int64_t> shape(int64_t batch, int64_t channelCount,
                              bool outputSide, bool features = false) const;
-  DType parameterType(bool wide) const {
-    return wide && dtype != DType::f64 ? DType::f32 : dtype;
-  }
+  DType parameterType(bool inF32) const { return inF32 ? DType::f32 : dtype; }
   void checkContractions(const Program &program, int64_t batch);
   void checkConv(const Program &program, const Conv &conv, int64_t batch);
   void checkInputGrad(const Program &program, int64_t groups, int64_t batch);
@@ -132,12 +129,12 @@ std::vector<int64_t> LayerCase::shape(int64_t batch, int64_t channelCount,
 }
 
 std::string LayerCase::convFunction(const Conv &conv) const {
-  DType parameters = parameterType(conv.wideParameters);
+  DType parameters = parameterType(conv.weightInF32);
   std::string x = tensorType(dtype, shape(-1, channels, conv.adjoint));
   std::string y = tensorType(dtype, shape(-1, outputs, !conv.adjoint));
   std::string w = tensorType(
       parameters, {outputs, channels / conv.groups, sphere.numBasis});
-  std::string b = tensorType(parameterType(conv.wideBias), {outputs});
+  std::string b = tensorType(parameterType(conv.biasInF32), {outputs});
   std::string psi = psiType();
   if (conv.adjoint)
     psi = "!disco.psi<sphere, " + std::to_string(sphere.numBasis) + ", " +
@@ -206,8 +203,8 @@ std::string LayerCase::mlir() const {
   std::string x = tensorType(dtype, shape(-1, channels, false));
   std::string z = tensorType(dtype, shape(-1, channels, true, true));
   std::string gy = tensorType(dtype, shape(-1, outputs, true));
-  std::string gw =
-      tensorType(parameterType(true), {outputs, channels / 2, sphere.numBasis});
+  std::string gw = tensorType(dtype == DType::f64 ? dtype : DType::f32,
+                              {outputs, channels / 2, sphere.numBasis});
   std::string gb = tensorType(dtype, {outputs});
   std::string psi = psiType();
   std::string adjointType = "!disco.psi<sphere, " +
@@ -282,14 +279,14 @@ void LayerCase::checkContractions(const Program &program, int64_t batch) {
 
 void LayerCase::checkConv(const Program &program, const Conv &conv,
                           int64_t batch) {
-  DType parameters = parameterType(conv.wideParameters);
+  DType parameters = parameterType(conv.weightInF32);
   std::vector<Array> inputs{
       random.array(dtype, shape(batch, channels, conv.adjoint)),
       random.array(parameters,
                    {outputs, channels / conv.groups, sphere.numBasis})};
   size_t biasAt = inputs.size();
   if (conv.bias)
-    inputs.push_back(random.array(parameterType(conv.wideBias), {outputs}));
+    inputs.push_back(random.array(parameterType(conv.biasInF32), {outputs}));
   size_t residualAt = inputs.size();
   if (conv.residual)
     inputs.push_back(random.array(dtype, shape(batch, outputs, !conv.adjoint)));

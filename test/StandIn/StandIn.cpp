@@ -17,6 +17,8 @@
 
 #include "../../lib/Runtime/Core/CudaLibrary.h"
 
+#include "disco/Support/DType.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -119,8 +121,12 @@ std::vector<char> copyOf(const void *data, int64_t bytes) {
   return data ? std::vector<char>(begin, begin + bytes) : std::vector<char>();
 }
 
+disco_status makePool(disco_prepare_pool **) { return DISCO_OK; }
+void destroyPool(disco_prepare_pool *) {}
+
 disco_status prepare(const char *, const disco_device_context *,
-                     const disco_kernel_call *call, disco_prepared **prepared) {
+                     const disco_kernel_call *call, disco_prepare_pool *,
+                     disco_prepared **prepared) {
   auto *made = new disco_prepared;
   made->call = *call;
   const disco_kernel_psi &psi = call->psi;
@@ -171,8 +177,16 @@ int64_t sampleOf(const disco_repack &r, int32_t layout) {
 }
 
 void repack(const disco_repack &r, int64_t batch, const void *from, void *to) {
-  const int64_t size = r.element_bytes;
+  const int64_t size = sizeOf(r.from_dtype);
   const int64_t in = sampleOf(r, r.from_layout), out = sampleOf(r, r.to_layout);
+  if (r.from_dtype != r.to_dtype) {
+    for (int64_t i = 0; i < batch * in; ++i)
+      disco::storeFromDouble(
+          to, static_cast<disco::DType>(r.to_dtype), i,
+          disco::loadAsDouble(from, static_cast<disco::DType>(r.from_dtype),
+                              i));
+    return;
+  }
   std::memset(to, 0, batch * out * size);
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t c = 0; c < r.channels; ++c)
@@ -217,8 +231,8 @@ disco_repack repackOf(const disco_kernel_call &call, bool isY, int32_t from,
   return {sizeof(disco_repack),
           from,
           to,
-          static_cast<int32_t>(sizeOf(call.dtype)),
-          0,
+          call.dtype,
+          call.dtype,
           call.channels,
           points * (hasFeatures ? psi.num_basis : 1)};
 }
@@ -229,7 +243,7 @@ disco_status run(const disco_prepared *prepared, const disco_kernel_call *call,
   std::vector<char> x, y;
   const auto room = [&](const disco_repack &r) {
     return std::vector<char>(call->batch * r.channels * r.points *
-                             r.element_bytes);
+                             sizeOf(r.from_dtype));
   };
   if (call->schedule.in_layout == DISCO_C8) {
     const disco_repack r = repackOf(*call, false, DISCO_C8, DISCO_NCHW);
@@ -277,6 +291,8 @@ const disco_cuda_library disco_cuda_library_root = {sizeof(disco_cuda_library),
                                                     synchronize,
                                                     checkMemory,
                                                     family,
+                                                    makePool,
+                                                    destroyPool,
                                                     prepare,
                                                     destroy,
                                                     workspaceBytes,

@@ -4,8 +4,8 @@
 // output swapped.
 
 // CHECK:       module attributes {disco.probes = [
-// CHECK-SAME:    {attributes = "kind=conv groups=2 activation=silu order=weight_first bias=1 residual=0 form=csr k=3 in=4 out=2", location = "{{[^"]*}}instrument.mlir:[[# @LINE + 13]]:8", op = "disco.conv", operands = 6 : i32, results = 1 : i32},
-// CHECK-SAME:    {attributes = "kind=contract_sum form=onehot k=3 in=2 out=4 degree=5 adjoint=1", location = "{{[^"]*}}instrument.mlir:[[# @LINE + 15]]:8", op = "disco.contract_sum", operands = 3 : i32, results = 1 : i32}]}
+// CHECK-SAME:    {attributes = "kind=conv groups=2 activation=silu order=weight_first bias=1 residual=0 form=csr k=3 in=4 out=2 family=loops", location = "{{[^"]*}}instrument.mlir:[[# @LINE + 13]]:8", op = "disco.conv", operands = 6 : i32, results = 1 : i32},
+// CHECK-SAME:    {attributes = "kind=contract_sum form=onehot k=3 in=2 out=4 degree=5 adjoint=1 family=loops", location = "{{[^"]*}}instrument.mlir:[[# @LINE + 15]]:8", op = "disco.contract_sum", operands = 3 : i32, results = 1 : i32}]}
 // CHECK-LABEL: func.func @f(
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<1x2x4xf32>, %[[O:[a-z0-9]*]]: {{.*}}, %[[I:[a-z0-9]*]]: {{.*}}, %[[V:[a-z0-9]*]]: {{.*}}, %[[W:[a-z0-9]*]]: {{.*}}, %[[B:[a-z0-9]*]]: {{.*}}, %[[Z:[a-z0-9]*]]: {{.*}}, %[[T:[a-z0-9]*]]: {{.*}}, %[[N:[a-z0-9]*]]: tensor<4x5xi32>)
 // CHECK-NEXT:    disco.probe_begin 0

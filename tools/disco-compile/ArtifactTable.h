@@ -31,6 +31,7 @@ struct EntryInfo {
   std::vector<std::string> checks; // messages, see disco-check-tables
   bool isStrided = false;
   std::optional<mlir::disco::StepProgram> program; // for a GPU
+  int32_t firstProbe = 0;                          // of the program's steps
 
   int64_t numOutputDims() const;
 };

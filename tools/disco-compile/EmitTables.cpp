@@ -47,7 +47,7 @@ private:
   Constant *tensors(ArrayRef<TensorInfo> tensors);
   Constant *bytes(ArrayRef<char> data, Align alignment);
   Constant *buffer(const mlir::disco::StepBuffer &buffer);
-  Constant *step(const mlir::disco::Step &step);
+  Constant *step(const mlir::disco::Step &step, int64_t probe);
   Constant *entry(const EntryInfo &info);
   Constant *probe(const ProbeInfo &info);
 
@@ -257,7 +257,7 @@ Constant *TableEmitter::buffer(const mlir::disco::StepBuffer &buffer) {
        number32(buffer.index), data});
 }
 
-Constant *TableEmitter::step(const mlir::disco::Step &step) {
+Constant *TableEmitter::step(const mlir::disco::Step &step, int64_t probe) {
   auto data = [&](const auto &value) {
     return bytes(
         ArrayRef<char>(reinterpret_cast<const char *>(&value), sizeof value),
@@ -275,8 +275,8 @@ Constant *TableEmitter::step(const mlir::disco::Step &step) {
   for (int32_t operand : step.operands)
     operands.push_back(number32(operand));
   return ConstantStruct::getAnon(
-      {number32(step.call ? DISCO_STEP_KERNEL : DISCO_STEP_REPACK), number32(0),
-       family, call, repack,
+      {number32(step.call ? DISCO_STEP_KERNEL : DISCO_STEP_REPACK),
+       number32(probe), family, call, repack,
        ConstantArray::get(ArrayType::get(i32, operands.size()), operands)});
 }
 
@@ -287,8 +287,8 @@ Constant *TableEmitter::entry(const EntryInfo &info) {
   if (isProgram) {
     for (const mlir::disco::StepBuffer &b : info.program->buffers)
       buffers.push_back(buffer(b));
-    for (const mlir::disco::Step &s : info.program->steps)
-      steps.push_back(step(s));
+    for (auto [index, s] : llvm::enumerate(info.program->steps))
+      steps.push_back(step(s, info.firstProbe + static_cast<int64_t>(index)));
   }
   return ConstantStruct::getAnon(
       {text(info.name), text(info.plan), number32(info.inputs.size()),

@@ -39,7 +39,8 @@ into an entry of OUT.so, an artifact that disco-run and libdisco_runtime run.
   --help           prints this
 
 An entry for a GPU has filter contractions with their epilogues, whose filters
-are constant; --mcpu, --strided, --instrument and -O do not apply to it.
+are constant, and changes of type from or to f32; --mcpu, --strided, --instrument
+(its steps can always be watched) and -O do not apply to it.
 
 Linking takes lld or a C compiler. The exit code is 0 on success, 1 on an error
 and 2 on wrong usage.

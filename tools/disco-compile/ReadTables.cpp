@@ -51,6 +51,27 @@ static void readEntry(StringRef name, DictionaryAttr entry, EntryInfo &info) {
   info.outputs = readTensors(entry, "outputs", "output_dims");
 }
 
+/// One a step, in order.
+static void addProbes(const mlir::disco::StepProgram &program,
+                      ArtifactInfo &info) {
+  for (const mlir::disco::Step &step : program.steps) {
+    bool converts = step.repack.from_layout == step.repack.to_layout;
+    std::string op =
+        step.call  ? "disco." + stringifyKernelKind(step.call.getKind()).str()
+        : converts ? "convert"
+                   : "repack";
+    int32_t numOperands = 0, numResults = 0;
+    for (auto [operand, buffer] : llvm::enumerate(step.operands)) {
+      bool isWritten =
+          operand == DISCO_OPERAND_Y || operand == DISCO_OPERAND_GRAD_BIAS;
+      if (buffer >= 0)
+        ++(isWritten ? numResults : numOperands);
+    }
+    info.probes.push_back({op, step.location, mlir::disco::getProbeText(step),
+                           numOperands, numResults});
+  }
+}
+
 auto ::disco::compile::readSteps(ModuleOp module, ArtifactInfo &info)
     -> LogicalResult {
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -64,6 +85,8 @@ auto ::disco::compile::readSteps(ModuleOp module, ArtifactInfo &info)
       return failure();
     EntryInfo &added = info.entries.emplace_back();
     readEntry(function.getName(), entry, added);
+    added.firstProbe = static_cast<int32_t>(info.probes.size());
+    addProbes(*program, info);
     added.program = std::move(*program);
   }
   return success();

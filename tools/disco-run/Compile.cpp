@@ -82,7 +82,7 @@ Status compileModule(const std::string &module, const std::string &artifact,
   std::vector<char *> arguments;
   for (std::string &word : words)
     arguments.push_back(word.data());
-  if (!instrument)
+  if (!instrument || device.kind != DISCO_CPU) // there it always is
     arguments.pop_back();
   arguments.push_back(nullptr);
   pid_t child;

@@ -30,12 +30,23 @@ std::string locationOf(const disco_abi_probe &probe) {
   return *probe.location ? probe.location : "-";
 }
 
-/// Widths of the two text columns of a table.
+/// The kernel family that the attributes name, or "-".
+std::string familyOf(const disco_abi_probe &probe) {
+  const Result<ProbeOp> op = reference::parseProbeOp(probe.attributes);
+  return op && !op->family.empty() ? op->family : "-";
+}
+
+/// Widths of the text columns of a table.
 struct Columns {
-  int op = 2, location = 8;
-  void fit(const std::string &name, const std::string &place) {
-    op = std::max(op, static_cast<int>(name.size()));
-    location = std::max(location, static_cast<int>(place.size()));
+  int op = 2, family = 6, location = 8;
+  void fit(const std::string &name, const std::string &kernels,
+           const std::string &place) {
+    const auto widen = [](int &width, const std::string &text) {
+      width = std::max(width, static_cast<int>(text.size()));
+    };
+    widen(op, name);
+    widen(family, kernels);
+    widen(location, place);
   }
 };
 
@@ -91,31 +102,44 @@ std::string scientific(double value) {
 // Profiler
 //===----------------------------------------------------------------------===//
 
-Profiler::Profiler(const disco_artifact *artifact)
-    : rows(static_cast<size_t>(disco_artifact_num_probes(artifact))) {
+Profiler::Profiler(const disco_artifact *artifact, Place place)
+    : place(std::move(place)),
+      rows(static_cast<size_t>(disco_artifact_num_probes(artifact))) {
   for (size_t i = 0; i < rows.size(); ++i)
-    (void)disco_artifact_probe(artifact, static_cast<int32_t>(i),
-                               &rows[i].probe);
+    if (disco_artifact_probe(artifact, static_cast<int32_t>(i),
+                             &rows[i].probe) == DISCO_OK)
+      rows[i].family = familyOf(rows[i].probe);
+}
+
+void Profiler::begin(int64_t id) {
+  if (id < 0 || id >= static_cast<int64_t>(rows.size()))
+    return;
+  if (place.wait)
+    place.wait();
+  rows[id].start = Clock::now();
+}
+
+void Profiler::end(int64_t id) {
+  if (id < 0 || id >= static_cast<int64_t>(rows.size()))
+    return;
+  if (place.wait)
+    place.wait();
+  const Clock::time_point now = Clock::now();
+  Row &row = rows[id];
+  row.current +=
+      std::chrono::duration<double, std::milli>(now - row.start).count();
+  if (row.calls++ == 0)
+    order.push_back(id);
 }
 
 disco_probe_hooks Profiler::hooks() {
   disco_probe_hooks hooks{};
   hooks.user = this;
   hooks.begin = [](void *user, int64_t id) {
-    auto &rows = static_cast<Profiler *>(user)->rows;
-    if (id >= 0 && id < static_cast<int64_t>(rows.size()))
-      rows[id].start = Clock::now();
+    static_cast<Profiler *>(user)->begin(id);
   };
   hooks.end = [](void *user, int64_t id) {
-    const Clock::time_point now = Clock::now();
-    auto &self = *static_cast<Profiler *>(user);
-    if (id < 0 || id >= static_cast<int64_t>(self.rows.size()))
-      return;
-    Row &row = self.rows[id];
-    row.current +=
-        std::chrono::duration<double, std::milli>(now - row.start).count();
-    if (row.calls++ == 0)
-      self.order.push_back(id);
+    static_cast<Profiler *>(user)->end(id);
   };
   return hooks;
 }
@@ -137,9 +161,10 @@ static double median(std::vector<double> values) {
 void Profiler::print(double totalMilliseconds) const {
   Columns columns;
   for (int64_t id : order)
-    columns.fit(rows[id].probe.op, locationOf(rows[id].probe));
-  std::printf("%4s  %-*s  %-*s  %5s  %12s  %6s\n", "id", columns.op, "op",
-              columns.location, "location", "calls", "ms", "share");
+    columns.fit(rows[id].probe.op, rows[id].family, locationOf(rows[id].probe));
+  std::printf("%4s  %-*s  %-*s  %-*s  %5s  %12s  %6s\n", "id", columns.op, "op",
+              columns.family, "family", columns.location, "location", "calls",
+              "ms", "share");
   const auto share = [&](double milliseconds) {
     return totalMilliseconds > 0 ? 100 * milliseconds / totalMilliseconds : 0;
   };
@@ -148,15 +173,17 @@ void Profiler::print(double totalMilliseconds) const {
     const Row &row = rows[id];
     const double milliseconds = median(row.runs);
     sum += milliseconds;
-    std::printf("%4lld  %-*s  %-*s  %5lld  %12.4f  %5.1f%%\n",
+    std::printf("%4lld  %-*s  %-*s  %-*s  %5lld  %12.4f  %5.1f%%\n",
                 static_cast<long long>(id), columns.op, row.probe.op,
-                columns.location, locationOf(row.probe).c_str(),
+                columns.family, row.family.c_str(), columns.location,
+                locationOf(row.probe).c_str(),
                 static_cast<long long>(row.calls / std::max<int64_t>(runs, 1)),
                 milliseconds, share(milliseconds));
   }
   const double other = std::max(0.0, totalMilliseconds - sum);
-  std::printf("%4s  %-*s  %-*s  %5s  %12.4f  %5.1f%%\n", "", columns.op,
-              "other", columns.location, "", "", other, share(other));
+  std::printf("%4s  %-*s  %-*s  %-*s  %5s  %12.4f  %5.1f%%\n", "", columns.op,
+              "other", columns.family, "", columns.location, "", "", other,
+              share(other));
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,6 +219,19 @@ disco_probe_hooks Verifier::hooks() {
   return hooks;
 }
 
+/// What lies on a device is dense.
+Result<Array> Verifier::copyOf(const disco_tensor &tensor) const {
+  if (tensor.device.kind == DISCO_CPU)
+    return copyTensor(tensor);
+  Result<Array> array = Array::create(
+      static_cast<DType>(tensor.dtype),
+      std::vector<int64_t>(tensor.shape, tensor.shape + tensor.rank));
+  if (array && place.copy(array->bytes.data(), tensor.data,
+                          array->bytes.size()) != DISCO_OK)
+    return Error{disco_last_error()};
+  return array;
+}
+
 void Verifier::begin(int64_t id) {
   current = id;
   recorded.clear();
@@ -216,7 +256,7 @@ void Verifier::operand(int64_t id, int32_t index, const disco_tensor &tensor) {
                        " has an unknown element type or rank";
     return;
   }
-  Result<Array> copy = copyTensor(tensor);
+  Result<Array> copy = copyOf(tensor);
   if (copy)
     recorded.push_back(std::move(*copy));
   else
@@ -265,7 +305,9 @@ void Verifier::check(Row &row) {
   // A result is as exact as the coarsest type on the way to it.
   const DType field = recorded[0].dtype;
   std::vector<Tensor> naive;
-  if (reference::needsNaive(field)) {
+  if (op->kind == ProbeOp::Kind::repack) {
+    naive = *expected; // a change of type rounds once
+  } else if (reference::needsNaive(field)) {
     Result<std::vector<Tensor>> computed =
         reference::recompute(*op, recorded, {field});
     if (!computed) {
@@ -276,8 +318,14 @@ void Verifier::check(Row &row) {
   }
   row.compared = true;
   for (size_t i = 0; i < numResults; ++i) {
-    const Tensor got = Tensor::from(actual[i]);
-    const Tensor &want = (*expected)[i];
+    const Result<Tensor> unpacked = reference::toNchw(
+        Tensor::from(actual[i]), i == 0 ? op->yLayout : ProbeOp::Layout::nchw,
+        op->channels);
+    if (!unpacked) {
+      row.failure = unpacked.message();
+      return;
+    }
+    const Tensor &got = *unpacked, &want = (*expected)[i];
     if (got.shape != want.shape) {
       row.failure = "expected result " + std::to_string(i) + " to be " +
                     describe(actual[i].dtype, want.shape) + ", but got " +
@@ -321,7 +369,7 @@ void Verifier::check(Row &row) {
 void Verifier::print() const {
   Columns columns;
   for (const Row &row : rows)
-    columns.fit(row.op, row.location);
+    columns.fit(row.op, "", row.location);
   std::printf("%4s  %-*s  %-*s  %5s  %10s  %10s  %10s  %s\n", "#", columns.op,
               "op", columns.location, "location", "dtype", "error", "bound",
               "worst row", "verdict");

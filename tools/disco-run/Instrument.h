@@ -18,6 +18,7 @@
 #include "disco/Support/Npy.h"
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,10 +35,19 @@ public:
   HookScope &operator=(const HookScope &) = delete;
 };
 
-/// Takes the time between begin and end of every operation.
+/// Where operations run, as hooks need it.
+struct Place {
+  /// Waits for the work of the device; nothing on the CPU.
+  std::function<void()> wait;
+  /// Copies from memory of the device to the host.
+  std::function<disco_status(void *to, const void *from, uint64_t bytes)> copy;
+};
+
+/// Takes the time between begin and end of every operation. On a GPU waits for
+/// the end of the work at both.
 class Profiler {
 public:
-  explicit Profiler(const disco_artifact *artifact);
+  Profiler(const disco_artifact *artifact, Place place);
 
   disco_probe_hooks hooks();
   /// To be called after each run.
@@ -50,12 +60,17 @@ private:
   using Clock = std::chrono::steady_clock;
   struct Row {
     disco_abi_probe probe{};
+    std::string family;
     int64_t calls = 0;
     Clock::time_point start;
     double current = 0; // milliseconds in this run
     std::vector<double> runs;
   };
 
+  void begin(int64_t id);
+  void end(int64_t id);
+
+  Place place;
   std::vector<Row> rows;
   std::vector<int64_t> order; // ids by their first call
   int64_t runs = 0;
@@ -64,7 +79,8 @@ private:
 /// Recomputes every operation in float64 from the operands that it had.
 class Verifier {
 public:
-  explicit Verifier(const disco_artifact *artifact) : artifact(artifact) {}
+  Verifier(const disco_artifact *artifact, Place place)
+      : artifact(artifact), place(std::move(place)) {}
 
   disco_probe_hooks hooks();
   /// One line an operation.
@@ -87,7 +103,10 @@ private:
   void end(int64_t id);
   void check(Row &row);
 
+  Result<Array> copyOf(const disco_tensor &tensor) const;
+
   const disco_artifact *artifact;
+  Place place;
   std::vector<Row> rows;
   /// The operation between begin and end: its probe, operands and results.
   int64_t current = -1;

@@ -1,4 +1,4 @@
-//===- Layer.cpp - one layer in float64 -----------------------------------===//
+//===- Layer.cpp - one layer without a module -----------------------------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -212,6 +212,12 @@ private:
   /// The layer by the kernels that --family names; none for the reference.
   std::optional<KernelLayer> kernels() const {
     const KernelFamily *family = findKernelFamily(options.family);
+    if (options.device.kind == DISCO_CUDA)
+      return KernelLayer(
+          [this](const disco_kernel_call &call) {
+            return runKernelOnDevice(options.family, options.device.id, call);
+          },
+          psi, options.groups, data.field, data.weightType);
     if (!family)
       return std::nullopt;
     return KernelLayer(*family, psi, options.groups, data.field,

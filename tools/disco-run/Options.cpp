@@ -8,8 +8,6 @@
 
 #include "Options.h"
 
-#include "disco/Runtime/KernelCall.h"
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -78,34 +76,45 @@ Status setDType(Options &options, const std::string &value) {
   return {};
 }
 
-/// A layer is computed on the host: by the kernels of a family that the runtime
-/// has, or, where code is generated for each op, by the reference.
-Status setFamily(Options &options, const std::string &name) {
-  // The words of the columns that matter here: any op, and code of the host.
-  [[maybe_unused]] constexpr uint32_t NO_OPS = 0, ALL_OPS = 1, CONTRACT = 1,
-                                      CONTRACT_SUM = 1, CONV = 1,
+/// A layer is computed by the kernels of a family that the runtime has for the
+/// device, or, on the host, by the reference where code is generated for each
+/// op.
+Status checkFamily(Options &options) {
+  // The words of the columns that matter here: the operations of a layer and
+  // others, and where code runs.
+  [[maybe_unused]] constexpr uint32_t NO_OPS = 0, ALL_OPS = 3, CONTRACT = 2,
+                                      CONTRACT_SUM = 2, CONV = 1,
                                       CONV_WEIGHT_GRAD = 1;
-  [[maybe_unused]] constexpr uint32_t CODEGEN = 1, LOWERING = 0, CPU_KERNEL = 0,
-                                      CUDA_KERNEL = 0;
-  options.family = name;
+  [[maybe_unused]] constexpr uint32_t CODEGEN = 1, LOWERING = 0, CPU_KERNEL = 1,
+                                      CUDA_KERNEL = 2;
+  const bool isOnCpu = options.device.kind == DISCO_CPU;
+  if (options.family.empty())
+    options.family = isOnCpu ? "loops" : "csr_gather";
+  const uint32_t wanted = isOnCpu ? CPU_KERNEL | CODEGEN : CUDA_KERNEL;
+  const char *place = isOnCpu ? "the host" : "a GPU";
   std::string known;
 #define DISCO_KERNEL_FAMILY(NAME, AVAILABLE, OPS, DTYPES, STRUCTURES, PARTS,   \
                             SUMMARY)                                           \
   {                                                                            \
-    const bool isHost = findKernelFamily(#NAME) || ((PARTS) & CODEGEN);        \
-    if (name == #NAME && !(AVAILABLE))                                         \
-      return Error{"kernel family '" + name +                                  \
+    const bool fits = (PARTS) & wanted;                                        \
+    const bool isMeant = options.family == #NAME;                              \
+    if (isMeant && !(AVAILABLE))                                               \
+      return Error{"kernel family '" + options.family +                        \
                    "' is planned: it has no kernels yet"};                     \
-    if (name == #NAME)                                                         \
-      return isHost                                                            \
-                 ? Status()                                                    \
-                 : Error{"expected a kernel family of the host, but got '" +   \
-                         name + "'"};                                          \
-    if (isHost && (AVAILABLE))                                                 \
+    if (isMeant && !fits)                                                      \
+      return Error{"expected a kernel family of " + std::string(place) +       \
+                   ", but got '" + options.family + "'"};                      \
+    if (isMeant && !((AVAILABLE) & CONV))                                      \
+      return Error{"expected a kernel family with layers, but got '" +         \
+                   options.family + "'"};                                      \
+    if (isMeant)                                                               \
+      return {};                                                               \
+    if (fits && ((AVAILABLE) & CONV))                                          \
       known += (known.empty() ? "" : ", ") + std::string(#NAME);               \
   }
 #include "disco/KernelFamilies.def"
-  return Error{"unknown kernel family '" + name + "', known are: " + known};
+  return Error{"unknown kernel family '" + options.family +
+               "', known are: " + known};
 }
 
 /// "BxCINxCOUT"; the batch is dynamic in the module, so B may be "?".
@@ -158,14 +167,14 @@ const std::vector<Flag> &flags() {
        "where to write an output; all of them or none"},
       {"--entry", "NAME", Form::program, false, text(&Options::entry),
        "the function to run; may be left out where there is one"},
-      {"--device", "cpu", Form::program, false, setDevice,
+      {"--device", "cpu", Form::both, false, setDevice,
        "cpu (the default) or cuda:N; arrays are moved there and back"},
       {"--repeat", "N", Form::program, false, count(&Options::repeat),
        "run N times and print the median time (default 1)"},
       {"--verify", nullptr, Form::program, false, boolean(&Options::verify),
-       "compare every operation with the float64 reference"},
+       "compare every operation with the float64 reference, on the host"},
       {"--profile", nullptr, Form::program, false, boolean(&Options::profile),
-       "print the time of every operation"},
+       "print the time of every operation; on a GPU to the end of its work"},
       {"--layer", "FILTER", Form::layer, false, text(&Options::layer),
        "'#disco.sphere_filter<...>', as the attribute is spelled"},
       {"--weight", "W.npy", Form::layer, false, text(&Options::weight),
@@ -182,8 +191,9 @@ const std::vector<Flag> &flags() {
        text(&Options::gradWeight), "where to write the gradient of the weight"},
       {"--grad-bias", "GB.npy", Form::layer, false, text(&Options::gradBias),
        "where to write the gradient of the bias"},
-      {"--family", "NAME", Form::layer, false, setFamily,
-       "the kernel family (default loops, the float64 reference)"},
+      {"--family", "NAME", Form::layer, false, text(&Options::family),
+       "the kernel family (default: loops, the float64 reference; on a GPU "
+       "csr_gather)"},
       {"--dtype", "T", Form::layer, false, setDType,
        "round the inputs to f64, f32, f16 or bf16; results have it too"},
       {"--emit-mlir", "L.mlir", Form::layer, false, text(&Options::emitMlir),
@@ -240,8 +250,7 @@ Status checkOutputs(const Options &options) {
 }
 
 /// What the flags may be used with each other.
-Status checkForm(const Options &options,
-                 const std::vector<const Flag *> &seen) {
+Status checkForm(Options &options, const std::vector<const Flag *> &seen) {
   const bool layer = !options.layer.empty();
   if (layer && !options.program.empty())
     return Error{"expected --layer or a program, but got both (program '" +
@@ -253,11 +262,10 @@ Status checkForm(const Options &options,
       return Error{std::string(flag->name) + (layer
                                                   ? " does not go with --layer"
                                                   : " goes only with --layer")};
-  if (options.device.kind != DISCO_CPU && (options.verify || options.profile))
-    return Error{std::string(options.verify ? "--verify" : "--profile") +
-                 " goes only with --device cpu"};
   if (!layer)
     return {};
+  if (Status s = checkFamily(options); !s)
+    return Error{"option '--family': " + s.message()};
   const bool data = !options.inputs.empty() || !options.weight.empty();
   if (options.shape && (data || options.emitMlir.empty()))
     return Error{data ? "--shape does not go with --input and --weight"
@@ -337,7 +345,7 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
 
 std::string helpText() {
   std::string text =
-      "Runs compiled artifacts, and single layers in float64.\n\n"
+      "Runs compiled artifacts, and single layers.\n\n"
       "usage: disco-run ARTIFACT.so [--entry NAME] --input A.npy ... "
       "[--output Y.npy ...]\n"
       "       disco-run MODULE ...         (calls disco-compile first)\n"

@@ -43,7 +43,7 @@ struct Options {
 
   // One layer.
   std::string layer, weight, bias, gradOutput, gradInput, gradWeight, gradBias,
-      family = "loops", emitMlir;
+      family, emitMlir;
   int64_t groups = 1;
   std::optional<DType> dtype;
   std::optional<Channels> shape;

@@ -9,7 +9,7 @@
 #include "Instrument.h"
 #include "Options.h"
 
-#include "disco/ABI/DeviceKernel.h"
+#include "disco/Runtime/RunEntry.h"
 #include "disco/Support/Progress.h"
 
 #include <algorithm>
@@ -50,17 +50,6 @@ struct TemporaryArtifact {
   }
 };
 
-struct CloseArtifact {
-  void operator()(disco_artifact *artifact) const {
-    disco_artifact_close(artifact);
-  }
-};
-struct DestroyContext {
-  void operator()(disco_context *context) const {
-    disco_context_destroy(context);
-  }
-};
-
 Status check(disco_status status) {
   return status == DISCO_OK ? Status() : Status(Error{disco_last_error()});
 }
@@ -73,25 +62,10 @@ std::string describeType(const disco_tensor_type &type) {
   return text + std::string(nameOf(static_cast<DType>(type.dtype)));
 }
 
-disco_tensor viewOf(Array &array, disco_device device) {
-  disco_tensor tensor{};
-  tensor.data = array.bytes.data();
-  tensor.device = device;
-  tensor.rank = static_cast<int32_t>(array.shape.size());
-  tensor.dtype = static_cast<disco_dtype>(array.dtype);
-  tensor.shape = array.shape.data();
-  return tensor;
-}
-
 /// One artifact with its data, from opening to writing the outputs.
 class Program {
 public:
   explicit Program(const Options &options) : options(options) {}
-  ~Program() {
-    disco_release(context.get(), workspace, workspaceBytes);
-    for (const Moved &moved : onDevice)
-      disco_release(context.get(), moved.memory, moved.bytes);
-  }
 
   Status open(const std::string &path);
   Status load();
@@ -102,46 +76,27 @@ public:
 private:
   Status findEntry();
   Status checkCounts() const;
-  Status moveToDevice();
-  Status moveBack();
-  Status runOnce();
-  bool isOnCpu() const { return options.device.kind == DISCO_CPU; }
   void print(double milliseconds) const;
+  const disco_entry *entry() const { return call->entry(); }
+  Place place() const;
 
   const Options &options;
-  std::unique_ptr<disco_artifact, CloseArtifact> artifact;
-  std::unique_ptr<disco_context, DestroyContext> context;
-  const disco_entry *entry = nullptr;
-  std::vector<Array> inputs, outputs;
-  std::vector<disco_tensor> inputViews, outputViews;
-  /// On a GPU: memory of inputs, then of outputs.
-  struct Moved {
-    void *memory;
-    uint64_t bytes;
-  };
-  std::vector<Moved> onDevice;
-  disco_device_context device = {};
-  void *workspace = nullptr;
-  uint64_t workspaceBytes = 0;
+  std::unique_ptr<EntryCall> call;
 };
 
 Status Program::open(const std::string &path) {
-  disco_context_options contextOptions{};
-  contextOptions.struct_size = sizeof contextOptions;
-  contextOptions.device = options.device;
-  disco_context *created = nullptr;
-  if (Status s = check(disco_context_create(&contextOptions, &created)); !s)
+  Result<EntryRunner> runner = EntryRunner::create(options.device);
+  if (!runner)
+    return runner.error();
+  call = runner->call();
+  if (Status s = call->open(path); !s)
     return s;
-  context.reset(created);
-  device.struct_size = sizeof device;
-  device.device = options.device.id;
-  disco_artifact *opened = nullptr;
-  if (Status s = check(disco_artifact_open(path.c_str(), &opened)); !s)
-    return s;
-  artifact.reset(opened);
-  if ((options.verify || options.profile) &&
-      disco_artifact_num_probes(opened) == 0) {
-    if (path != options.program) // compiled with --instrument just now
+  const bool isForGpu =
+      std::strncmp(disco_artifact_target(call->artifact()), "cuda:", 5) == 0;
+  if ((options.verify || options.profile) && isForGpu != call->isOnCpu() &&
+      disco_artifact_num_probes(call->artifact()) == 0) {
+    // Compiled with --instrument just now; one for a GPU always has all.
+    if (path != options.program || !call->isOnCpu())
       return Error{
           "expected '" + options.program + "' to have an operation to " +
           (options.verify ? "verify" : "profile") + ", but it has none"};
@@ -154,16 +109,15 @@ Status Program::open(const std::string &path) {
 
 Status Program::findEntry() {
   if (!options.entry.empty())
-    return check(disco_artifact_find_entry(artifact.get(),
-                                           options.entry.c_str(), &entry));
-  const int32_t count = disco_artifact_num_entries(artifact.get());
-  if (count == 1)
-    return check(disco_artifact_entry(artifact.get(), 0, &entry));
+    return call->find(options.entry);
+  const int32_t count = disco_artifact_num_entries(call->artifact());
   std::string names;
   for (int32_t i = 0; i < count; ++i) {
     const disco_entry *other = nullptr;
-    if (Status s = check(disco_artifact_entry(artifact.get(), i, &other)); !s)
+    if (Status s = check(disco_artifact_entry(call->artifact(), i, &other)); !s)
       return s;
+    if (count == 1)
+      return call->find(disco_entry_name(other));
     names += (i ? ", " : "") + std::string(disco_entry_name(other));
   }
   return Error{"expected --entry to name one of " + std::to_string(count) +
@@ -172,25 +126,25 @@ Status Program::findEntry() {
 }
 
 Status Program::checkCounts() const {
-  const int32_t numInputs = disco_entry_num_inputs(entry);
+  const int32_t numInputs = disco_entry_num_inputs(entry());
   const auto given = static_cast<int32_t>(options.inputs.size());
   if (given != numInputs) {
     std::string types;
     for (int32_t i = 0; i < numInputs; ++i) {
       disco_tensor_type type;
-      if (Status s = check(disco_entry_input(entry, i, &type)); !s)
+      if (Status s = check(disco_entry_input(entry(), i, &type)); !s)
         return s;
       types += (i ? ", " : "") + describeType(type);
     }
-    return Error{std::string("expected entry '") + disco_entry_name(entry) +
+    return Error{std::string("expected entry '") + disco_entry_name(entry()) +
                  "' to get " + std::to_string(numInputs) + " --input" +
                  (numInputs ? " (" + types + ")" : "") + ", but got " +
                  std::to_string(given)};
   }
-  const int32_t numOutputs = disco_entry_num_outputs(entry);
+  const int32_t numOutputs = disco_entry_num_outputs(entry());
   const auto wanted = static_cast<int32_t>(options.outputs.size());
   if (wanted != 0 && wanted != numOutputs)
-    return Error{std::string("expected entry '") + disco_entry_name(entry) +
+    return Error{std::string("expected entry '") + disco_entry_name(entry()) +
                  "' to get " + std::to_string(numOutputs) +
                  " --output or none, but got " + std::to_string(wanted)};
   return {};
@@ -199,129 +153,60 @@ Status Program::checkCounts() const {
 Status Program::load() {
   if (Status s = checkCounts(); !s)
     return s;
+  std::vector<Array> inputs;
   for (const std::string &path : options.inputs) {
     Result<Array> array = readNpy(path);
     if (!array)
       return array.error();
     inputs.push_back(std::move(*array));
   }
-  for (Array &array : inputs) {
-    if (array.shape.size() > DISCO_MAX_RANK)
-      return Error{"expected inputs to have rank at most " +
-                   std::to_string(DISCO_MAX_RANK) + ", but got " +
-                   std::to_string(array.shape.size())};
-    inputViews.push_back(viewOf(array, options.device));
-  }
-  const auto numInputs = static_cast<int32_t>(inputViews.size());
-  int64_t dims[DISCO_MAX_TENSORS * DISCO_MAX_RANK];
-  if (Status s = check(disco_entry_output_shapes(
-          entry, inputViews.data(), numInputs, dims,
-          DISCO_MAX_TENSORS * DISCO_MAX_RANK, nullptr));
-      !s)
-    return s;
-  const int64_t *next = dims;
-  for (int32_t i = 0; i < disco_entry_num_outputs(entry); ++i) {
-    disco_tensor_type type;
-    if (Status s = check(disco_entry_output(entry, i, &type)); !s)
-      return s;
-    Result<Array> array =
-        Array::create(static_cast<DType>(type.dtype),
-                      std::vector<int64_t>(next, next + type.rank));
-    if (!array)
-      return array.error();
-    next += type.rank;
-    outputs.push_back(std::move(*array));
-  }
-  for (Array &array : outputs)
-    outputViews.push_back(viewOf(array, options.device));
-  if (Status s = check(disco_prepare(context.get(), entry)); !s)
-    return s;
-  if (Status s = check(disco_workspace_bytes(
-          context.get(), entry, inputViews.data(), numInputs, &workspaceBytes));
-      !s)
-    return s;
-  if (Status s = moveToDevice(); !s)
-    return s;
-  return check(disco_allocate(context.get(), workspaceBytes, &workspace));
-}
-
-/// Memory of the device for all tensors, and the inputs in it.
-Status Program::moveToDevice() {
-  if (isOnCpu())
-    return {};
-  const auto move = [&](Array &array, disco_tensor &view,
-                        bool isInput) -> Status {
-    Moved &moved = onDevice.emplace_back(Moved{nullptr, array.bytes.size()});
-    if (Status s =
-            check(disco_allocate(context.get(), moved.bytes, &moved.memory));
-        !s)
-      return s;
-    view.data = moved.memory;
-    return isInput ? check(disco_device_copy(&device, moved.memory,
-                                             array.bytes.data(), moved.bytes))
-                   : Status();
-  };
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (Status s = move(inputs[i], inputViews[i], true); !s)
-      return s;
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (Status s = move(outputs[i], outputViews[i], false); !s)
-      return s;
-  return {};
-}
-
-Status Program::moveBack() {
-  if (isOnCpu())
-    return {};
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Moved &moved = onDevice[inputs.size() + i];
-    if (Status s = check(disco_device_copy(&device, outputs[i].bytes.data(),
-                                           moved.memory, moved.bytes));
-        !s)
-      return s;
-  }
-  return {};
-}
-
-/// On a GPU also waits for the end.
-Status Program::runOnce() {
-  if (Status s = check(disco_run(
-          context.get(), entry, inputViews.data(),
-          static_cast<int32_t>(inputViews.size()), outputViews.data(),
-          static_cast<int32_t>(outputViews.size()), workspace, workspaceBytes));
-      !s || isOnCpu())
-    return s;
-  return check(disco_device_synchronize(&device));
+  return call->load(std::move(inputs));
 }
 
 void Program::print(double milliseconds) const {
   std::printf("entry %s: target %s (%s), workspace %llu bytes\n",
-              disco_entry_name(entry), disco_artifact_target(artifact.get()),
-              disco_artifact_cpu(artifact.get()),
-              static_cast<unsigned long long>(workspaceBytes));
+              disco_entry_name(entry()),
+              disco_artifact_target(call->artifact()),
+              disco_artifact_cpu(call->artifact()),
+              static_cast<unsigned long long>(call->workspaceBytes()));
   disco_device_properties properties = {};
   properties.struct_size = sizeof properties;
-  if (!isOnCpu() &&
+  if (!call->isOnCpu() &&
       disco_device_query(options.device.id, &properties) == DISCO_OK)
     std::printf("device cuda:%d: %s (sm_%d%d)\n", options.device.id,
                 properties.name, properties.major, properties.minor);
-  if (const char *plan = disco_entry_plan(entry); *plan)
+  if (const char *plan = disco_entry_plan(entry()); *plan)
     std::printf("plan: %s\n", plan);
+  const std::vector<Array> &inputs = call->inputs(), &outputs = call->outputs();
   for (size_t i = 0; i < inputs.size(); ++i)
     std::printf("input %zu: %s\n", i,
                 describe(inputs[i].dtype, inputs[i].shape).c_str());
   for (size_t i = 0; i < outputs.size(); ++i)
     std::printf("output %zu: %s\n", i,
                 describe(outputs[i].dtype, outputs[i].shape).c_str());
+  if (!call->isOnCpu())
+    std::printf("prepare: %.1f ms\n", call->prepareMilliseconds());
   std::printf("time: %.3f ms (median of %lld)\n", milliseconds,
               static_cast<long long>(options.repeat));
+}
+
+Place Program::place() const {
+  if (call->isOnCpu())
+    return {};
+  disco_device_context device = {};
+  device.struct_size = sizeof device;
+  device.device = options.device.id;
+  return {[device] { disco_device_synchronize(&device); },
+          [device](void *to, const void *from, uint64_t bytes) {
+            return disco_device_copy(&device, to, from, bytes);
+          }};
 }
 
 Status Program::execute() {
   std::optional<Profiler> profiler;
   std::optional<HookScope> scope;
   if (options.profile) {
-    profiler.emplace(artifact.get());
+    profiler.emplace(call->artifact(), place());
     scope.emplace(profiler->hooks());
   }
   std::vector<double> times;
@@ -329,7 +214,7 @@ Status Program::execute() {
     Progress progress("running", options.repeat);
     for (int64_t i = 0; i < options.repeat; ++i) {
       const auto start = std::chrono::steady_clock::now();
-      if (Status s = runOnce(); !s)
+      if (Status s = call->run(); !s)
         return s;
       const std::chrono::duration<double, std::milli> elapsed =
           std::chrono::steady_clock::now() - start;
@@ -345,15 +230,15 @@ Status Program::execute() {
   print(milliseconds);
   if (profiler)
     profiler->print(milliseconds);
-  return moveBack();
+  return call->fetch();
 }
 
 Status Program::verify() {
-  Verifier verifier(artifact.get());
+  Verifier verifier(call->artifact(), place());
   {
     const Progress progress("verifying");
     const HookScope scope(verifier.hooks());
-    if (Status s = runOnce(); !s)
+    if (Status s = call->run(); !s)
       return s;
   }
   verifier.print();
@@ -364,7 +249,7 @@ Status Program::write() {
   // Nothing appears before everything has been written.
   std::vector<AtomicFile> files;
   for (size_t i = 0; i < options.outputs.size(); ++i) {
-    Result<AtomicFile> file = stageNpy(options.outputs[i], outputs[i]);
+    Result<AtomicFile> file = stageNpy(options.outputs[i], call->outputs()[i]);
     if (!file)
       return file.error();
     files.push_back(std::move(*file));

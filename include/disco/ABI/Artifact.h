@@ -51,12 +51,12 @@
  * type i8.
  *
  * On a GPU ("cuda:sm_90a") an entry is data: calls of the runtime's kernels and
- * changes of layout, one after the other, on numbered buffers. It has no
- * functions.
+ * changes of layout or type, one after the other, on numbered buffers. It has
+ * no functions.
  *
  *   disco_abi_step [num_steps]               disco_abi_buffer [num_buffers]
  *    0 kind         i32                       0 dtype i32
- *    4 reserved     i32                       4 rank  i32
+ *    4 probe        i32                       4 rank  i32
  *    8 family       char *                    8 dims  i64 *   (null if rank 0)
  *   16 call         disco_kernel_call *      16 kind  i32
  *   24 repack       disco_repack *           20 index i32
@@ -136,7 +136,7 @@ enum {
 
 typedef struct disco_abi_step {
   int32_t kind;       /**< DISCO_STEP_* */
-  int32_t reserved;   /**< 0 */
+  int32_t probe;      /**< index in the artifact's probes, or -1 */
   const char *family; /**< of kernels: "csr_gather"; else null */
   /** All but the batch, which is dimension 0 of x, and the pointers; null for a
    * repack. */

@@ -129,12 +129,13 @@ DISCO_API disco_status disco_device_run(const disco_prepared *prepared,
  *   DISCO_NHWC   [B, points, C]
  *   DISCO_C8     [B, C / 8 rounded up, points, 8]
  *
- * Channels that only c8 has are written as zeros and never read. */
+ * Channels that only c8 has are written as zeros and never read. With one and
+ * the same layout it is the type of the elements that changes, from f32 or to
+ * f32: exactly, or rounded once. */
 typedef struct disco_repack {
   uint64_t struct_size;           /**< sizeof(disco_repack) */
-  int32_t from_layout, to_layout; /**< two of DISCO_NCHW, _NHWC and _C8 */
-  int32_t element_bytes;          /**< 2, 4 or 8; moved as bits */
-  int32_t reserved;               /**< 0 */
+  int32_t from_layout, to_layout; /**< of DISCO_NCHW, _NHWC and _C8 */
+  disco_dtype from_dtype, to_dtype;
   int64_t channels, points;
 } disco_repack;
 

@@ -15,6 +15,12 @@
  *   disco_probe_operand(id, num_operands ... num_operands + num_results - 1)
  *   disco_probe_end(id)
  *
+ * For a step on a GPU the runtime does it, in the thread that calls disco_run:
+ * artifacts for GPUs need not be instrumented. Operands are tensors of the
+ * device, but for what was packed when the entry was prepared, which lies on
+ * the host. A step has been put on the context's stream when disco_probe_end is
+ * called, and need not have ended.
+ *
  * `id` is the index in the artifact's table of probes. The runtime hands the
  * calls to the hooks of the calling thread, if there are any. A hook that wants
  * an operand's content later copies it: the memory may be reused.
@@ -24,7 +30,7 @@
  * `attributes` of a probe says what the operation computes, well enough to
  * recompute it. It is one line of key=value, separated by single spaces:
  *
- *   kind=contract|contract_sum|conv|conv_weight_grad
+ *   kind=contract|contract_sum|conv|conv_weight_grad|repack
  *   groups=G                                  conv, conv_weight_grad; default 1
  *   activation=none|relu|gelu|gelu_tanh|silu  conv; default none
  *   order=filter_first|weight_first           conv; default filter_first
@@ -38,8 +44,16 @@
  *   adjoint=0|1     the operator is the transpose (each of the K maps) of the
  *                   stored one; in and out are the stored one's. Default 0.
  *
+ *   family=NAME     what computes it: csr_gather for example. Default none
+ *   transpose_weight=0|1   conv: W is [C,O/groups,K], and within each group the
+ *                   transpose of the weight. Default 0
+ *   x=nchw|nhwc|c8  the layout of the first operand, and of the first result;
+ * c8 y=nchw|nhwc|c8  is [B,C/8 rounded up,...,8]. Default nchw channels=C  the
+ * channels of x and y without those that fill up blocks; required with c8
+ *
  * Keys may come in any order; a key that is not listed is an error; kind, form,
- * k, in and out (and degree) are required.
+ * k, in and out (and degree) are required; a repack has only kind, x, y and
+ * channels.
  *
  * Operands, in this order (S stands for those of the storage):
  *
@@ -49,6 +63,8 @@
  *                     [residual [B,O,out...]]   -> [B,O,out...]
  *   conv_weight_grad  x [B,C,in...], gy [B,O,out...], S
  *                                               -> [O,C/groups,K], [[O]]
+ *   repack            [B,C,...]                 -> the same in another layout
+ * or element type
  *
  * Storage (index types i32 or i64, value types any float):
  *

@@ -18,16 +18,30 @@
 #include "disco/Runtime/KernelCall.h"
 #include "disco/Runtime/Reference.h"
 
+#include <functional>
+
 namespace disco {
 
 class KernelLayer {
 public:
+  /// Runs a call whose operands are on the host.
+  using Runner = std::function<Status(const disco_kernel_call &)>;
+
   /// `fields` is the type of x, y and their gradients, `parameters` that of
   /// weight, bias and theirs. `psi` must outlive the layer.
+  KernelLayer(Runner runKernel, const filter::SphereOperator &psi,
+              int64_t groups, DType fields, DType parameters)
+      : runKernel(std::move(runKernel)), psi(psi), groups(groups),
+        fields(fields), parameters(parameters) {}
+
+  /// By the kernels of a family of the host.
   KernelLayer(const KernelFamily &family, const filter::SphereOperator &psi,
               int64_t groups, DType fields, DType parameters)
-      : family(family), psi(psi), groups(groups), fields(fields),
-        parameters(parameters) {}
+      : KernelLayer(
+            [&family](const disco_kernel_call &call) {
+              return disco::runKernel(family, call);
+            },
+            psi, groups, fields, parameters) {}
 
   /// x [B,C,in], weight [O,C/groups,K], bias [O] or null -> [B,O,out].
   Result<reference::Tensor> forward(const reference::Tensor &x,
@@ -44,7 +58,7 @@ private:
     return fields == DType::f64 ? DType::f64 : DType::f32;
   }
 
-  const KernelFamily &family;
+  const Runner runKernel;
   const filter::SphereOperator &psi;
   const int64_t groups;
   const DType fields, parameters;

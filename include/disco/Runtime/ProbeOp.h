@@ -22,7 +22,8 @@
 namespace disco::reference {
 
 struct ProbeOp {
-  enum class Kind { contract, contractSum, conv, convWeightGrad };
+  enum class Kind { contract, contractSum, conv, convWeightGrad, repack };
+  enum class Layout { nchw, nhwc, c8 };
   enum class Form { arcs, csr, table, oneHot };
 
   Kind kind = Kind::contract;
@@ -33,6 +34,11 @@ struct ProbeOp {
   OperatorShape shape;
   int64_t degree = 0;
   bool adjoint = false;
+  bool transposeWeight = false;
+  /// Of the first operand and of the first result.
+  Layout xLayout = Layout::nchw, yLayout = Layout::nchw;
+  int64_t channels = 0; ///< 0: those of the tensors
+  std::string family;   ///< "": not known
 
   int64_t numOperands() const;
   int64_t numResults() const;
@@ -42,8 +48,13 @@ struct ProbeOp {
 /// a value that does not fit.
 Result<ProbeOp> parseProbeOp(std::string_view attributes);
 
-/// The results that the operation should have had. Errors: operands that do not
-/// fit, indices of psi out of range.
+/// [B,C,...] of a tensor in a layout, without channels that fill up blocks.
+/// Errors: a shape that is not of that layout and number of channels.
+Result<Tensor> toNchw(const Tensor &tensor, ProbeOp::Layout layout,
+                      int64_t channels);
+
+/// The results that the operation should have had, in nchw. Errors: operands
+/// that do not fit, indices of psi out of range.
 Result<std::vector<Tensor>> recompute(const ProbeOp &op,
                                       const std::vector<Array> &operands,
                                       Precision precision = {});

@@ -9,27 +9,13 @@
 #ifndef DISCO_TRANSFORMS_CUDAPIPELINE_H
 #define DISCO_TRANSFORMS_CUDAPIPELINE_H
 
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassOptions.h"
+#include "disco/Transforms/Passes.h"
 
 namespace mlir::disco {
 
-struct CudaPipelineOptions : public PassPipelineOptions<CudaPipelineOptions> {
-  Option<std::string> target{
-      *this, "target",
-      llvm::cl::desc("The chip, by name or architecture (disco-opt "
-                     "--list-targets)"),
-      llvm::cl::init("h200")};
-  Option<std::string> family{
-      *this, "family",
-      llvm::cl::desc(
-          "Run every operation by this kernel family, or fail naming "
-          "the rule that refuses it; empty: the fastest"),
-      llvm::cl::init("")};
-  Option<bool> fuse{
-      *this, "fuse",
-      llvm::cl::desc("Fuse einsums and epilogues into the operations first"),
-      llvm::cl::init(true)};
+struct CudaPipelineOptions
+    : public PlannedPipelineOptions<CudaPipelineOptions> {
+  static constexpr char defaultTarget[] = "h200";
 };
 
 /// From disco operations on tensors to a straight line of kernel calls on

@@ -36,12 +36,21 @@ constexpr llvm::StringLiteral kCheckTablesSuffix = "_check_tables";
 /// `op`, `location`, `attributes` (texts), `operands` and `results` (numbers).
 constexpr llvm::StringLiteral kProbesAttr = "disco.probes";
 
-struct CpuPipelineOptions : public PassPipelineOptions<CpuPipelineOptions> {
+/// What is planned, and how: the same for every target. `Options` has the
+/// default target.
+template <typename Options>
+class PlannedPipelineOptions : public PassPipelineOptions<Options> {
+  friend Options;
+  PlannedPipelineOptions() = default;
+
+public:
+  template <typename T> using Option = ::mlir::detail::PassOptions::Option<T>;
+
   Option<std::string> target{
       *this, "target",
-      llvm::cl::desc("The CPU that operations are planned for, a row of "
-                     "disco-opt --list-targets"),
-      llvm::cl::init("cpu")};
+      llvm::cl::desc("The chip that operations are planned for, by name or "
+                     "architecture (disco-opt --list-targets)"),
+      llvm::cl::init(Options::defaultTarget)};
   Option<std::string> family{
       *this, "family",
       llvm::cl::desc(
@@ -52,6 +61,11 @@ struct CpuPipelineOptions : public PassPipelineOptions<CpuPipelineOptions> {
       *this, "fuse",
       llvm::cl::desc("Fuse einsums and epilogues into the operations first"),
       llvm::cl::init(true)};
+};
+
+struct CpuPipelineOptions : public PlannedPipelineOptions<CpuPipelineOptions> {
+  static constexpr char defaultTarget[] = "cpu";
+
   Option<bool> strided{
       *this, "strided",
       llvm::cl::desc(

@@ -33,11 +33,12 @@ struct StepBuffer {
   std::vector<char> data;      // of a constant
 };
 
-/// disco_abi_step: a call, or a repack.
+/// disco_abi_step: a call, or a change of layout or of type.
 struct Step {
   KernelCallAttr call; // null for a repack
   disco_repack repack = {};
   std::array<int32_t, DISCO_NUM_OPERANDS> operands; // buffers, or -1
+  std::string location;                             // "net.mlir:12:8", or ""
 };
 
 struct StepProgram {
@@ -50,6 +51,9 @@ struct StepProgram {
 /// no kernel of the runtime does, at a psi that is not constant, and at a
 /// result that no kernel computes.
 FailureOr<StepProgram> readSteps(func::FuncOp entry);
+
+/// What a step computes, in the grammar of disco/ABI/Probe.h.
+std::string getProbeText(const Step &step);
 
 /// The program as text:
 ///

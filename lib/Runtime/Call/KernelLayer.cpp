@@ -92,7 +92,7 @@ Result<Tensor> KernelLayer::forward(const Tensor &x, const Tensor &weight,
   call.weight = w->bytes.data();
   call.bias = b->bytes.data();
   call.y = y->bytes.data();
-  if (Status s = runKernel(family, call); !s)
+  if (Status s = runKernel(call); !s)
     return s.error();
   return Tensor::from(*y);
 }
@@ -127,7 +127,7 @@ Result<Tensor> KernelLayer::inputGrad(const Tensor &gy,
   call.x = input->bytes.data();
   call.weight = w->bytes.data();
   call.y = y->bytes.data();
-  if (Status s = runKernel(family, call); !s)
+  if (Status s = runKernel(call); !s)
     return s.error();
   return Tensor::from(*y);
 }
@@ -165,7 +165,7 @@ KernelLayer::parameterGrads(const Tensor &x, const Tensor &gy) const {
   call.gy = gradient->bytes.data();
   call.y = weight->bytes.data();
   call.grad_bias = bias->bytes.data();
-  if (Status s = runKernel(family, call); !s)
+  if (Status s = runKernel(call); !s)
     return s.error();
   return reference::ParameterGradients{Tensor::from(*weight),
                                        Tensor::from(*bias)};

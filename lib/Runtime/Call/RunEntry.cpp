@@ -8,190 +8,181 @@
 
 #include "disco/Runtime/RunEntry.h"
 
-#include "disco/ABI/DeviceKernel.h"
-
 #include <algorithm>
+#include <chrono>
 
 namespace disco {
 
-namespace {
-
-Status check(disco_status status) {
+static Status check(disco_status status) {
   return status == DISCO_OK ? Status() : Status(Error{disco_last_error()});
 }
 
-/// Memory of a context, where it is not the host's that of the array.
-class Block {
-public:
-  explicit Block(disco_context *context) : context(context) {}
-  ~Block() { disco_release(context, memory, bytes); }
-  Block(Block &&other) noexcept
-      : context(other.context), memory(other.memory), bytes(other.bytes) {
-    other.memory = nullptr;
-  }
+static int32_t countOf(const std::vector<disco_tensor> &tensors) {
+  return static_cast<int32_t>(tensors.size());
+}
 
-  Status allocate(uint64_t size) {
-    bytes = size;
-    return check(disco_allocate(context, size, &memory));
-  }
-  void *get() const { return memory; }
-  uint64_t size() const { return bytes; }
+//===----------------------------------------------------------------------===//
+// EntryCall
+//===----------------------------------------------------------------------===//
 
-private:
-  disco_context *context;
-  void *memory = nullptr;
+EntryCall::EntryCall(std::shared_ptr<disco_context> context,
+                     disco_device device)
+    : context(std::move(context)), device(device) {
+  copies.struct_size = sizeof copies;
+  copies.device = device.id;
+}
+
+EntryCall::~EntryCall() {
+  disco_release(context.get(), workspace.memory, workspace.bytes);
+  for (const Block &block : blocks)
+    disco_release(context.get(), block.memory, block.bytes);
+}
+
+Status EntryCall::open(const std::string &path) {
+  disco_artifact *artifact = nullptr;
+  if (Status s = check(disco_artifact_open(path.c_str(), &artifact)); !s)
+    return s;
+  opened.reset(artifact);
+  return {};
+}
+
+Status EntryCall::find(const std::string &name) {
+  return check(disco_artifact_find_entry(opened.get(), name.c_str(), &found));
+}
+
+Status EntryCall::allocate(uint64_t bytes, Block &block) {
+  block.bytes = bytes;
+  return check(disco_allocate(context.get(), bytes, &block.memory));
+}
+
+/// The array's memory, or a copy of it on the device.
+Status EntryCall::place(Array &array, std::vector<disco_tensor> &views) {
+  disco_tensor view = {};
+  view.data = array.bytes.data();
+  view.device = device;
+  view.rank = static_cast<int32_t>(array.shape.size());
+  view.dtype = static_cast<disco_dtype>(array.dtype);
+  view.shape = array.shape.data();
+  if (!isOnCpu()) {
+    Block &block = blocks.emplace_back();
+    if (Status s = allocate(array.bytes.size(), block); !s)
+      return s;
+    if (Status s = check(disco_device_copy(
+            &copies, block.memory, array.bytes.data(), array.bytes.size()));
+        !s)
+      return s;
+    view.data = block.memory;
+  }
+  views.push_back(view);
+  return {};
+}
+
+Status EntryCall::makeOutputs() {
+  int64_t dims[DISCO_MAX_TENSORS * DISCO_MAX_RANK];
+  if (Status s = check(disco_entry_output_shapes(
+          found, inputViews.data(), countOf(inputViews), dims,
+          DISCO_MAX_TENSORS * DISCO_MAX_RANK, nullptr));
+      !s)
+    return s;
+  const int64_t *next = dims;
+  for (int32_t i = 0; i < disco_entry_num_outputs(found); ++i) {
+    disco_tensor_type type;
+    if (Status s = check(disco_entry_output(found, i, &type)); !s)
+      return s;
+    Result<Array> array =
+        Array::create(static_cast<DType>(type.dtype),
+                      std::vector<int64_t>(next, next + type.rank));
+    if (!array)
+      return array.error();
+    next += type.rank;
+    std::fill(array->bytes.begin(), array->bytes.end(), 0xff);
+    out.push_back(std::move(*array));
+  }
+  for (Array &array : out)
+    if (Status s = place(array, outputViews); !s)
+      return s;
+  return {};
+}
+
+Status EntryCall::load(std::vector<Array> arrays) {
+  in = std::move(arrays);
+  for (Array &array : in) {
+    if (array.shape.size() > DISCO_MAX_RANK)
+      return Error{"expected inputs to have rank at most " +
+                   std::to_string(DISCO_MAX_RANK) + ", but got " +
+                   std::to_string(array.shape.size())};
+    if (Status s = place(array, inputViews); !s)
+      return s;
+  }
+  if (Status s = makeOutputs(); !s)
+    return s;
+  const auto start = std::chrono::steady_clock::now();
+  if (Status s = check(disco_prepare(context.get(), found)); !s)
+    return s;
+  prepareTime = std::chrono::duration<double, std::milli>(
+                    std::chrono::steady_clock::now() - start)
+                    .count();
   uint64_t bytes = 0;
-};
+  if (Status s =
+          check(disco_workspace_bytes(context.get(), found, inputViews.data(),
+                                      countOf(inputViews), &bytes));
+      !s)
+    return s;
+  return allocate(bytes, workspace);
+}
 
-struct Close {
-  void operator()(disco_artifact *artifact) const {
-    disco_artifact_close(artifact);
-  }
-};
+Status EntryCall::run() {
+  if (Status s = check(disco_run(context.get(), found, inputViews.data(),
+                                 countOf(inputViews), outputViews.data(),
+                                 countOf(outputViews), workspace.memory,
+                                 workspace.bytes));
+      !s)
+    return s;
+  return isOnCpu() ? Status() : check(disco_device_synchronize(&copies));
+}
 
-/// One run of an entry.
-class Run {
-public:
-  Run(disco_device device, disco_context *context, const disco_entry *entry,
-      std::vector<Array> arrays)
-      : device(device), context(context), entry(entry),
-        inputs(std::move(arrays)) {
-    copies.struct_size = sizeof copies;
-    copies.device = device.id;
-  }
-
-  Result<std::vector<Array>> execute() {
-    for (Status (Run::*step)() :
-         {&Run::makeInputs, &Run::makeOutputs, &Run::call, &Run::moveBack})
-      if (Status s = (this->*step)(); !s)
-        return s.error();
-    return std::move(outputs);
-  }
-
-private:
-  bool isOnCpu() const { return device.kind == DISCO_CPU; }
-
-  /// The array's memory, or a copy of it on the device.
-  Status place(Array &array, std::vector<disco_tensor> &views) {
-    disco_tensor view = {};
-    view.data = array.bytes.data();
-    view.device = device;
-    view.rank = static_cast<int32_t>(array.shape.size());
-    view.dtype = static_cast<disco_dtype>(array.dtype);
-    view.shape = array.shape.data();
-    if (!isOnCpu()) {
-      Block &block = blocks.emplace_back(context);
-      if (Status s = block.allocate(array.bytes.size()); !s)
-        return s;
-      if (Status s = check(disco_device_copy(
-              &copies, block.get(), array.bytes.data(), array.bytes.size()));
-          !s)
-        return s;
-      view.data = block.get();
-    }
-    views.push_back(view);
-    return {};
-  }
-
-  Status makeInputs() {
-    for (Array &array : inputs)
-      if (Status s = place(array, inputViews); !s)
-        return s;
-    return {};
-  }
-
-  Status makeOutputs() {
-    int64_t dims[DISCO_MAX_TENSORS * DISCO_MAX_RANK];
-    if (Status s = check(disco_entry_output_shapes(
-            entry, inputViews.data(), static_cast<int32_t>(inputViews.size()),
-            dims, DISCO_MAX_TENSORS * DISCO_MAX_RANK, nullptr));
+Status EntryCall::fetch() {
+  for (size_t i = 0; i < out.size() && !isOnCpu(); ++i)
+    if (Status s = check(disco_device_copy(&copies, out[i].bytes.data(),
+                                           blocks[in.size() + i].memory,
+                                           out[i].bytes.size()));
         !s)
       return s;
-    const int64_t *next = dims;
-    for (int32_t i = 0; i < disco_entry_num_outputs(entry); ++i) {
-      disco_tensor_type type;
-      if (Status s = check(disco_entry_output(entry, i, &type)); !s)
-        return s;
-      Result<Array> array =
-          Array::create(static_cast<DType>(type.dtype),
-                        std::vector<int64_t>(next, next + type.rank));
-      if (!array)
-        return array.error();
-      next += type.rank;
-      std::fill(array->bytes.begin(), array->bytes.end(), 0xff);
-      outputs.push_back(std::move(*array));
-    }
-    for (Array &array : outputs)
-      if (Status s = place(array, outputViews); !s)
-        return s;
-    return {};
-  }
+  return {};
+}
 
-  Status call() {
-    const auto numInputs = static_cast<int32_t>(inputViews.size());
-    if (Status s = check(disco_prepare(context, entry)); !s)
-      return s;
-    uint64_t bytes = 0;
-    if (Status s = check(disco_workspace_bytes(
-            context, entry, inputViews.data(), numInputs, &bytes));
-        !s)
-      return s;
-    Block workspace(context);
-    if (Status s = workspace.allocate(bytes); !s)
-      return s;
-    if (Status s = check(disco_run(
-            context, entry, inputViews.data(), numInputs, outputViews.data(),
-            static_cast<int32_t>(outputViews.size()), workspace.get(), bytes));
-        !s)
-      return s;
-    return isOnCpu() ? Status() : check(disco_device_synchronize(&copies));
-  }
-
-  Status moveBack() {
-    for (size_t i = 0; i < outputs.size() && !isOnCpu(); ++i)
-      if (Status s = check(disco_device_copy(&copies, outputs[i].bytes.data(),
-                                             blocks[inputs.size() + i].get(),
-                                             outputs[i].bytes.size()));
-          !s)
-        return s;
-    return {};
-  }
-
-  disco_device device;
-  disco_context *context;
-  const disco_entry *entry;
-  disco_device_context copies = {};
-  std::vector<Array> inputs, outputs;
-  std::vector<Block> blocks;
-  std::vector<disco_tensor> inputViews, outputViews;
-};
-
-} // namespace
+//===----------------------------------------------------------------------===//
+// EntryRunner
+//===----------------------------------------------------------------------===//
 
 Result<EntryRunner> EntryRunner::create(disco_device device) {
   disco_context_options options = {};
   options.struct_size = sizeof options;
   options.device = device;
   disco_context *context = nullptr;
-  if (disco_context_create(&options, &context) != DISCO_OK)
-    return Error{disco_last_error()};
+  if (Status s = check(disco_context_create(&options, &context)); !s)
+    return s.error();
   EntryRunner runner;
   runner.device = device;
-  runner.context.reset(context);
+  runner.context.reset(context, disco_context_destroy);
   return Result<EntryRunner>(std::move(runner));
 }
 
 Result<std::vector<Array>> EntryRunner::run(const std::string &artifact,
                                             const std::string &entry,
                                             std::vector<Array> inputs) const {
-  disco_artifact *opened = nullptr;
-  if (disco_artifact_open(artifact.c_str(), &opened) != DISCO_OK)
-    return Error{disco_last_error()};
-  const std::unique_ptr<disco_artifact, Close> closing(opened);
-  const disco_entry *found = nullptr;
-  if (disco_artifact_find_entry(opened, entry.c_str(), &found) != DISCO_OK)
-    return Error{disco_last_error()};
-  return Run(device, context.get(), found, std::move(inputs)).execute();
+  EntryCall call(context, device);
+  if (Status s = call.open(artifact); !s)
+    return s.error();
+  if (Status s = call.find(entry); !s)
+    return s.error();
+  if (Status s = call.load(std::move(inputs)); !s)
+    return s.error();
+  if (Status s = call.run(); !s)
+    return s.error();
+  if (Status s = call.fetch(); !s)
+    return s.error();
+  return std::move(call.outputs());
 }
 
 } // namespace disco

@@ -20,6 +20,10 @@
 
 #include "disco/ABI/DeviceKernel.h"
 
+/// What was made of psi's tables while calls are prepared whose tables lie at
+/// the same addresses as long as it lives: calls that need the same share it.
+typedef struct disco_prepare_pool disco_prepare_pool;
+
 /// The exported symbol, a `const disco_cuda_library`.
 #define DISCO_CUDA_LIBRARY_SYMBOL "disco_cuda_library_root"
 
@@ -38,8 +42,12 @@ struct disco_cuda_library {
   disco_status (*check_memory)(const disco_device_context *, const char *,
                                const void *, uint64_t, uint64_t);
   const char *(*family)(int32_t);
+  disco_status (*make_pool)(disco_prepare_pool **);
+  void (*destroy_pool)(disco_prepare_pool *);
+  /// The pool may be null.
   disco_status (*prepare)(const char *, const disco_device_context *,
-                          const disco_kernel_call *, disco_prepared **);
+                          const disco_kernel_call *, disco_prepare_pool *,
+                          disco_prepared **);
   void (*destroy)(disco_prepared *);
   disco_status (*workspace_bytes)(const disco_prepared *,
                                   const disco_kernel_call *, uint64_t *);

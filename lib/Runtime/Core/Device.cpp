@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "../CPU/CpuGather/Problem.h"
-#include "CudaLibrary.h"
 #include "Internal.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <dlfcn.h>
 
@@ -208,8 +208,46 @@ disco_status disco_device_prepare(const char *family,
   if (disco_status s = disco::cpu_gather::checkPsi(problem))
     return s;
   return withLibrary([&](const auto &cuda) {
-    return cuda.prepare(family, context, call, prepared);
+    return cuda.prepare(family, context, call, nullptr, prepared);
   });
+}
+
+static bool isSame(const disco_kernel_psi &a, const disco_kernel_psi &b) {
+  return a.offsets == b.offsets && a.indices == b.indices &&
+         a.values == b.values && a.form == b.form && a.adjoint == b.adjoint &&
+         a.index_dtype == b.index_dtype && a.value_dtype == b.value_dtype &&
+         a.num_basis == b.num_basis && a.nlat_in == b.nlat_in &&
+         a.nlon_in == b.nlon_in && a.nlat_out == b.nlat_out &&
+         a.nlon_out == b.nlon_out && a.num_arcs == b.num_arcs &&
+         a.num_taps == b.num_taps && a.degree == b.degree;
+}
+
+disco_status CallPreparer::prepare(const char *family,
+                                   const disco_kernel_call &call,
+                                   disco_prepared **prepared) {
+  disco::cpu_gather::Problem problem;
+  if (disco_status s = checkCall(&call, problem))
+    return s;
+  if (std::none_of(checked.begin(), checked.end(),
+                   [&](const auto &psi) { return isSame(psi, call.psi); })) {
+    if (disco_status s = disco::cpu_gather::checkPsi(problem))
+      return s;
+    checked.push_back(call.psi);
+  }
+  return withLibrary([&](const auto &cuda) -> disco_status {
+    if (!pool)
+      if (disco_status s = cuda.make_pool(&pool))
+        return s;
+    return cuda.prepare(family, &device, &call, pool, prepared);
+  });
+}
+
+CallPreparer::~CallPreparer() {
+  if (pool)
+    withLibrary([&](const auto &cuda) {
+      cuda.destroy_pool(pool);
+      return disco_status(DISCO_OK);
+    });
 }
 
 void disco_device_destroy(disco_prepared *prepared) {
@@ -264,16 +302,26 @@ disco_status disco::runtime::checkRepack(const disco_repack *repack) {
   if (disco_status s = checkRange("the new layout of a repack",
                                   DISCO_NUM_LAYOUTS - 1, r.to_layout))
     return s;
-  if (r.from_layout == r.to_layout)
+  if (disco_status s = checkRange("the old element type of a repack", DISCO_I64,
+                                  r.from_dtype))
+    return s;
+  if (disco_status s =
+          checkRange("the new element type of a repack", DISCO_I64, r.to_dtype))
+    return s;
+  const bool moves = r.from_layout != r.to_layout;
+  const bool converts = r.from_dtype != r.to_dtype;
+  if (moves == converts)
     return fail(DISCO_INVALID_ARGUMENT,
-                "expected the layouts of a repack to differ, but got %d twice",
-                r.from_layout);
-  const int32_t size = r.element_bytes;
-  if (size != 2 && size != 4 && size != 8)
+                "expected a repack to change the layout or the element type, "
+                "but got %s",
+                moves ? "both" : "neither");
+  const bool isFloat = r.from_dtype <= DISCO_BF16 && r.to_dtype <= DISCO_BF16;
+  if (converts &&
+      (!isFloat || (r.from_dtype != DISCO_F32 && r.to_dtype != DISCO_F32)))
     return fail(DISCO_INVALID_ARGUMENT,
-                "expected the elements of a repack to have 2, 4 or 8 bytes, "
-                "but got %d",
-                size);
+                "expected the element type of a repack to change between f32 "
+                "and f64, f16 or bf16, but got %s to %s",
+                DTypeName(r.from_dtype).text, DTypeName(r.to_dtype).text);
   // Bytes of a sample, with the channels that c8 adds, are far below 2^63.
   constexpr int64_t most = INT64_MAX / 1024;
   if (disco_status s =

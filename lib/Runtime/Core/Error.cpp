@@ -6,14 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ErrorText.h"
 #include "Internal.h"
 
-#include <cstdarg>
-#include <cstdio>
-#include <cstring>
-
-// Plain arrays: no allocation that could fail, and nothing to destroy.
-static thread_local char lastError[2048];
+static thread_local disco::runtime::ErrorText lastError;
 static thread_local char raised[1024];
 
 namespace disco::runtime {
@@ -21,11 +17,8 @@ namespace disco::runtime {
 disco_status fail(disco_status status, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  // An argument may be the old text itself.
-  char text[sizeof lastError];
-  std::vsnprintf(text, sizeof text, format, arguments);
+  lastError.format(format, arguments);
   va_end(arguments);
-  std::memcpy(lastError, text, sizeof text);
   return status;
 }
 
@@ -84,7 +77,7 @@ const char *disco_status_name(disco_status status) {
                                                         : "unknown";
 }
 
-const char *disco_last_error(void) { return lastError; }
+const char *disco_last_error(void) { return lastError.text; }
 
 uint32_t disco_abi_version(void) { return DISCO_ABI_VERSION; }
 

@@ -14,8 +14,9 @@
 #ifndef DISCO_LIB_RUNTIME_CORE_INTERNAL_H
 #define DISCO_LIB_RUNTIME_CORE_INTERNAL_H
 
+#include "CudaLibrary.h"
+
 #include "disco/ABI/Artifact.h"
-#include "disco/ABI/DeviceKernel.h"
 
 #include <cstdint>
 #include <map>
@@ -119,6 +120,29 @@ bool isDeviceTarget(const char *target);
 /// Fails unless the artifact is built for the context's device.
 disco_status checkTarget(const disco_context &context,
                          const disco_artifact &artifact);
+
+/// Prepares calls of one device whose tables of psi stay as they are while it
+/// lives: those that need the same of them share it, in memory too.
+class CallPreparer {
+public:
+  explicit CallPreparer(const disco_device_context &device) : device(device) {}
+  ~CallPreparer();
+  CallPreparer(const CallPreparer &) = delete;
+
+  /// As disco_device_prepare.
+  disco_status prepare(const char *family, const disco_kernel_call &call,
+                       disco_prepared **prepared);
+
+private:
+  const disco_device_context &device;
+  disco_prepare_pool *pool = nullptr;
+  std::vector<disco_kernel_psi> checked;
+};
+
+/// Hands an operand to the thread's hooks; see Probe.h.
+void reportOperand(int64_t id, int32_t index, const disco_tensor &tensor);
+/// Whether the thread has hooks.
+bool hasProbeHooks();
 
 /// Fails unless the numbers of a repack are right.
 disco_status checkRepack(const disco_repack *repack);

@@ -16,6 +16,16 @@ void disco_set_probe_hooks(const disco_probe_hooks *installed) {
   hooks = installed ? *installed : disco_probe_hooks{};
 }
 
+bool disco::runtime::hasProbeHooks() {
+  return hooks.begin || hooks.operand || hooks.end;
+}
+
+void disco::runtime::reportOperand(int64_t id, int32_t index,
+                                   const disco_tensor &tensor) {
+  if (hooks.operand)
+    hooks.operand(hooks.user, id, index, &tensor);
+}
+
 void disco_probe_begin(int64_t id) {
   if (hooks.begin)
     hooks.begin(hooks.user, id);

@@ -309,7 +309,7 @@ disco_status StepChecker::readCall(int32_t index, Operands &operands) {
   return DISCO_OK;
 }
 
-/// The same of a repack, whose elements are those of x.
+/// The same of a repack.
 disco_status StepChecker::readRepack(int32_t index, Operands &operands) {
   const disco_abi_step &step = entry.steps[index];
   const Text where("a repack of step %d of entry '%s'", index, entry.name);
@@ -319,17 +319,7 @@ disco_status StepChecker::readRepack(int32_t index, Operands &operands) {
     const std::string reason = disco_last_error();
     return fail(index, "to have a well-formed repack: " + reason);
   }
-  const int32_t x = step.operands[DISCO_OPERAND_X];
-  if (x < 0 || x >= entry.num_buffers) { // operand() says so
-    operands = operandsOf(*step.repack, DISCO_F32);
-    return DISCO_OK;
-  }
-  const disco_dtype dtype = entry.buffers[x].dtype;
-  operands = operandsOf(*step.repack, dtype);
-  if (sizeOfDType(dtype) != step.repack->element_bytes)
-    return fail(index, "to have x of elements of " +
-                           std::to_string(step.repack->element_bytes) +
-                           " bytes, but got " + DTypeName(dtype).text);
+  operands = operandsOf(*step.repack);
   return DISCO_OK;
 }
 
@@ -338,6 +328,10 @@ disco_status StepChecker::step(int32_t index) {
   if (disco_status s = check.range(
           Text("a kind of step %d of entry '%s'", index, entry.name).text,
           DISCO_STEP_KERNEL, DISCO_STEP_REPACK, step.kind))
+    return s;
+  if (disco_status s = check.range(
+          Text("a probe of step %d of entry '%s'", index, entry.name).text, -1,
+          check.numProbes - 1, step.probe))
     return s;
   Operands operands;
   if (disco_status s = step.kind == DISCO_STEP_REPACK

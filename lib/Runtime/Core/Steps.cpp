@@ -8,6 +8,8 @@
 
 #include "Steps.h"
 
+#include "disco/ABI/Probe.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -73,16 +75,16 @@ static int64_t storedChannels(int64_t channels, int32_t layout) {
   return layout == DISCO_C8 ? (channels + 7) / 8 * 8 : channels;
 }
 
-Operands operandsOf(const disco_repack &repack, disco_dtype dtype) {
+Operands operandsOf(const disco_repack &repack) {
   Operands operands = noOperands();
-  for (const auto &[index, layout] :
-       {std::pair(DISCO_OPERAND_X, repack.from_layout),
-        std::pair(DISCO_OPERAND_Y, repack.to_layout)}) {
+  const auto use = [&](int32_t index, int32_t layout, disco_dtype dtype) {
     Operand &operand = operands[index];
     operand.isUsed = operand.isBatched = true;
     operand.dtype = dtype;
     operand.count = storedChannels(repack.channels, layout) * repack.points;
-  }
+  };
+  use(DISCO_OPERAND_X, repack.from_layout, repack.from_dtype);
+  use(DISCO_OPERAND_Y, repack.to_layout, repack.to_dtype);
   return operands;
 }
 
@@ -126,6 +128,111 @@ Operands operandsOf(const disco_kernel_call &call) {
   return operands;
 }
 
+namespace {
+
+/// The dimensions of a tensor.
+struct Shape {
+  int64_t dims[DISCO_MAX_RANK] = {};
+  int32_t rank = 0;
+
+  Shape &add(int64_t dim) {
+    dims[rank++] = dim;
+    return *this;
+  }
+};
+
+/// Shapes of a step's operands as the operation has them: buffers have the same
+/// elements, but may be reshapes.
+class StepShapes {
+public:
+  StepShapes(const disco_abi_step &step, int64_t batch)
+      : step(step), batch(batch) {}
+
+  Shape of(int32_t operand, const disco_abi_buffer &buffer) const {
+    return step.call ? ofCall(*step.call, operand, buffer)
+                     : ofRepack(*step.repack, operand);
+  }
+
+private:
+  Shape field(int64_t channels, int32_t layout, const Shape &points) const {
+    Shape shape;
+    shape.add(batch);
+    if (layout != DISCO_NHWC)
+      shape.add(storedChannels(channels, layout) /
+                (layout == DISCO_C8 ? 8 : 1));
+    for (int32_t d = 0; d < points.rank; ++d)
+      shape.add(points.dims[d]);
+    if (layout != DISCO_NCHW)
+      shape.add(layout == DISCO_C8 ? 8 : channels);
+    return shape;
+  }
+
+  Shape ofRepack(const disco_repack &repack, int32_t operand) const {
+    return field(repack.channels,
+                 operand == DISCO_OPERAND_X ? repack.from_layout
+                                            : repack.to_layout,
+                 Shape().add(repack.points));
+  }
+
+  /// The points of a side, behind features.
+  static Shape pointsOf(const disco_kernel_psi &psi, bool isOut,
+                        bool hasFeatures) {
+    Shape shape;
+    if (hasFeatures)
+      shape.add(psi.num_basis);
+    if (psi.form == DISCO_FORM_ARCS)
+      shape.add(isOut ? psi.nlat_out : psi.nlat_in);
+    return shape.add(isOut ? psi.nlon_out : psi.nlon_in);
+  }
+
+  static Shape whole(const disco_abi_buffer &buffer) {
+    Shape shape;
+    for (int32_t d = 0; d < buffer.rank; ++d)
+      shape.add(buffer.dims[d]);
+    return shape;
+  }
+
+  Shape ofCall(const disco_kernel_call &call, int32_t operand,
+               const disco_abi_buffer &buffer) const {
+    const disco_kernel_psi &psi = call.psi;
+    const int64_t C = call.channels, O = call.out_channels, K = psi.num_basis;
+    const bool isContract = call.op == DISCO_OP_CONTRACT;
+    const bool isSum = call.op == DISCO_OP_CONTRACT_SUM;
+    const bool isGradient = call.op == DISCO_OP_CONV_WEIGHT_GRAD;
+    // With the weight first, a weight gradient's psi goes from gy to x.
+    const bool reversed =
+        isGradient && call.schedule.order == DISCO_WEIGHT_FIRST;
+    switch (operand) {
+    case DISCO_OPERAND_X:
+      return field(C, call.schedule.in_layout, pointsOf(psi, reversed, isSum));
+    case DISCO_OPERAND_GY:
+      return field(O, DISCO_NCHW, pointsOf(psi, !reversed, false));
+    case DISCO_OPERAND_RESIDUAL:
+      return field(O, DISCO_NCHW, pointsOf(psi, true, false));
+    case DISCO_OPERAND_WEIGHT:
+      return call.transpose_weight ? Shape().add(C).add(O / call.groups).add(K)
+                                   : Shape().add(O).add(C / call.groups).add(K);
+    case DISCO_OPERAND_BIAS:
+    case DISCO_OPERAND_GRAD_BIAS:
+      return Shape().add(O);
+    case DISCO_OPERAND_Y:
+      if (isGradient)
+        return Shape().add(O).add(C / call.groups).add(K);
+      return isContract || isSum
+                 ? field(C, call.schedule.out_layout,
+                         pointsOf(psi, true, isContract))
+                 : field(O, DISCO_NCHW, pointsOf(psi, true, false));
+    default:
+      return whole(buffer); // tables are what they are
+    }
+  }
+
+  const disco_abi_step &step;
+  int64_t batch;
+};
+
+} // namespace
+
 //===----------------------------------------------------------------------===//
 // Preparing
 //===----------------------------------------------------------------------===//
@@ -166,7 +273,7 @@ static bool isPacked(int32_t operand) {
 }
 
 disco_status PreparedEntry::prepareStep(const disco_abi_entry &entry,
-                                        int32_t index) {
+                                        int32_t index, CallPreparer &preparer) {
   const disco_abi_step &step = entry.steps[index];
   if (step.kind == DISCO_STEP_REPACK) {
     const disco_status s = disco_device_prepare_repack(&device, step.repack,
@@ -180,8 +287,7 @@ disco_status PreparedEntry::prepareStep(const disco_abi_entry &entry,
   call.weight = hostOf(entry, step, DISCO_OPERAND_WEIGHT);
   call.bias = hostOf(entry, step, DISCO_OPERAND_BIAS);
   disco_prepared *prepared = nullptr;
-  if (disco_status s =
-          disco_device_prepare(step.family, &device, &call, &prepared))
+  if (disco_status s = preparer.prepare(step.family, call, &prepared))
     return failStep(s, entry, index);
   kernels[index].call = prepared;
   return DISCO_OK;
@@ -218,9 +324,10 @@ disco_status PreparedEntry::uploadConstants(const disco_abi_entry &entry) {
 disco_status PreparedEntry::prepare(const disco_abi_entry &entry) {
   kernels.resize(entry.num_steps);
   constants.resize(entry.num_buffers);
+  CallPreparer preparer(device);
   // Kernels first: they refuse a stream that is captured.
   for (int32_t i = 0; i < entry.num_steps; ++i)
-    if (disco_status s = prepareStep(entry, i))
+    if (disco_status s = prepareStep(entry, i, preparer))
       return s;
   return uploadConstants(entry);
 }
@@ -369,6 +476,43 @@ disco_status PreparedEntry::launch(const disco_abi_entry &entry, int32_t index,
                           bytes);
 }
 
+void PreparedEntry::report(const disco_abi_entry &entry, int32_t index,
+                           const StepTensors &tensors,
+                           void *const (&operands)[DISCO_NUM_OPERANDS],
+                           bool written) const {
+  const disco_abi_step &step = entry.steps[index];
+  const StepShapes shapes(step, batchOf(entry, index, tensors));
+  int32_t number = 0; // as Probe.h counts: operands, then results
+  for (int32_t operand = 0; operand < DISCO_NUM_OPERANDS; ++operand) {
+    const disco_abi_buffer *buffer = bufferOf(entry, step, operand);
+    if (!buffer)
+      continue;
+    const bool isWritten =
+        operand == DISCO_OPERAND_Y || operand == DISCO_OPERAND_GRAD_BIAS;
+    if (isWritten == written) {
+      const Shape shape = shapes.of(operand, *buffer);
+      int64_t strides[DISCO_MAX_RANK] = {};
+      int64_t stride = 1;
+      for (int32_t d = shape.rank - 1; d >= 0; --d) {
+        strides[d] = stride;
+        stride *= shape.dims[d];
+      }
+      disco_tensor tensor = {};
+      const void *host = hostOf(entry, step, operand);
+      const bool isOnHost = isPacked(operand) && host;
+      tensor.data = isOnHost ? const_cast<void *>(host) : operands[operand];
+      tensor.device = isOnHost ? disco_device{DISCO_CPU, 0}
+                               : disco_device{DISCO_CUDA, device.device};
+      tensor.rank = shape.rank;
+      tensor.dtype = buffer->dtype;
+      tensor.shape = shape.dims;
+      tensor.strides = strides;
+      reportOperand(step.probe, number, tensor);
+    }
+    ++number;
+  }
+}
+
 disco_status PreparedEntry::run(const disco_abi_entry &entry,
                                 const StepTensors &tensors, void *workspace,
                                 uint64_t bytes) const {
@@ -396,10 +540,19 @@ disco_status PreparedEntry::run(const disco_abi_entry &entry,
     void *operands[DISCO_NUM_OPERANDS];
     for (int32_t operand = 0; operand < DISCO_NUM_OPERANDS; ++operand)
       operands[operand] = at(entry.steps[i], operand);
+    const int32_t probe = hasProbeHooks() ? entry.steps[i].probe : -1;
+    if (probe >= 0) {
+      disco_probe_begin(probe);
+      report(entry, i, tensors, operands, /*written=*/false);
+    }
     if (disco_status s = launch(entry, i, tensors, operands,
                                 base ? base + layout.kernels : nullptr,
                                 bytes - layout.kernels))
       return failStep(s, entry, i);
+    if (probe >= 0) {
+      report(entry, i, tensors, operands, /*written=*/true);
+      disco_probe_end(probe);
+    }
   }
   return DISCO_OK;
 }

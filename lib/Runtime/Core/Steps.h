@@ -33,9 +33,9 @@ struct Operand {
   int64_t count = 0;
 };
 using Operands = std::array<Operand, DISCO_NUM_OPERANDS>;
-/// The numbers have been checked; a repack's elements are of `dtype`.
+/// The numbers have been checked.
 Operands operandsOf(const disco_kernel_call &call);
-Operands operandsOf(const disco_repack &repack, disco_dtype dtype);
+Operands operandsOf(const disco_repack &repack);
 
 /// A size that an input gave a name (a dimension below -1 in the types).
 struct NamedSize {
@@ -74,8 +74,14 @@ private:
   struct Layout;
   disco_status layOut(const disco_abi_entry &entry, const StepTensors &tensors,
                       Layout &layout) const;
-  disco_status prepareStep(const disco_abi_entry &entry, int32_t index);
+  disco_status prepareStep(const disco_abi_entry &entry, int32_t index,
+                           CallPreparer &preparer);
   disco_status uploadConstants(const disco_abi_entry &entry);
+  /// Tells the thread's hooks of the operands that a step reads, or has
+  /// written.
+  void report(const disco_abi_entry &entry, int32_t index,
+              const StepTensors &tensors,
+              void *const (&operands)[DISCO_NUM_OPERANDS], bool written) const;
   /// Launches a step whose operands are at these addresses.
   disco_status launch(const disco_abi_entry &entry, int32_t index,
                       const StepTensors &tensors,

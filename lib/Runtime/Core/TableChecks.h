@@ -16,6 +16,7 @@ namespace disco::runtime {
 /// The checks share the path that goes into every message.
 struct TableChecker {
   const char *path;
+  int32_t numProbes = 0;
 
   disco_status number(const char *what, int64_t expected, int64_t got) const;
   disco_status range(const char *what, int64_t low, int64_t high,

@@ -198,7 +198,7 @@ bool isDeviceTarget(const char *target) {
 disco_status checkArtifactTables(const char *path,
                                  const disco_abi_artifact *root,
                                  std::vector<disco_abi_entry> &entries) {
-  const Checker check{{path}};
+  Checker check{{path}};
   // Magic and version come first: the rest has no meaning without them.
   if (disco_status s = check.number("magic", DISCO_ARTIFACT_MAGIC, root->magic))
     return s;
@@ -225,6 +225,7 @@ disco_status checkArtifactTables(const char *path,
   if (disco_status s =
           check.range("a number of probes", 0, maxProbes, root->num_probes))
     return s;
+  check.numProbes = root->num_probes;
   if (root->num_entries > 0)
     if (disco_status s = check.present("entries", root->entries))
       return s;

@@ -26,7 +26,15 @@ struct KindName {
 constexpr KindName kinds[] = {{"contract", Kind::contract},
                               {"contract_sum", Kind::contractSum},
                               {"conv", Kind::conv},
-                              {"conv_weight_grad", Kind::convWeightGrad}};
+                              {"conv_weight_grad", Kind::convWeightGrad},
+                              {"repack", Kind::repack}};
+struct LayoutName {
+  std::string_view name;
+  ProbeOp::Layout layout;
+};
+constexpr LayoutName layouts[] = {{"nchw", ProbeOp::Layout::nchw},
+                                  {"nhwc", ProbeOp::Layout::nhwc},
+                                  {"c8", ProbeOp::Layout::c8}};
 struct FormName {
   std::string_view name;
   Form form;
@@ -90,6 +98,18 @@ public:
       return flag(key, value, op.residual);
     if (key == "adjoint")
       return flag(key, value, op.adjoint);
+    if (key == "transpose_weight")
+      return flag(key, value, op.transposeWeight);
+    if (key == "x" || key == "y")
+      return named(key, value, layouts, [&](const LayoutName &row) {
+        (key == "x" ? op.xLayout : op.yLayout) = row.layout;
+      });
+    if (key == "channels")
+      return integer(key, value, op.channels);
+    if (key == "family") {
+      op.family = value;
+      return {};
+    }
     if (key == "groups")
       return integer(key, value, op.options.groups);
     if (key == "k")
@@ -176,6 +196,8 @@ int64_t ProbeOp::numOperands() const {
     return 2 + storage + (bias ? 1 : 0) + (residual ? 1 : 0);
   case Kind::convWeightGrad:
     return 2 + storage;
+  case Kind::repack:
+    return 1;
   }
   return 0;
 }
@@ -204,12 +226,60 @@ Result<ProbeOp> parseProbeOp(std::string_view attributes) {
       return s.error();
   }
   std::vector<std::string_view> required = {"kind", "form", "k", "in", "out"};
+  if (op.kind == Kind::repack)
+    required = {"kind", "x", "y"};
+  if (op.xLayout == ProbeOp::Layout::c8 || op.yLayout == ProbeOp::Layout::c8)
+    required.push_back("channels");
   if (op.form == Form::table || op.form == Form::oneHot)
     required.push_back("degree");
   for (std::string_view key : required)
     if (std::find(seen.begin(), seen.end(), key) == seen.end())
       return Error{"probe attribute '" + std::string(key) + "' is missing"};
   return op;
+}
+
+Result<Tensor> toNchw(const Tensor &tensor, ProbeOp::Layout layout,
+                      int64_t channels) {
+  if (layout == ProbeOp::Layout::nchw)
+    return tensor;
+  const bool blocked = layout == ProbeOp::Layout::c8;
+  const std::vector<int64_t> &shape = tensor.shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t blocks = (channels + 7) / 8;
+  if (rank < (blocked ? 3 : 2) || shape[rank - 1] != (blocked ? 8 : channels) ||
+      (blocked && shape[1] != blocks))
+    return Error{"expected a tensor of " + std::to_string(channels) +
+                 " channels in " + (blocked ? "c8" : "nhwc") + ", but got " +
+                 describe(DType::f64, shape)};
+  std::vector<int64_t> dims = {shape[0], channels};
+  dims.insert(dims.end(), shape.begin() + (blocked ? 2 : 1), shape.end() - 1);
+  Tensor result = Tensor::zeros(dims);
+  int64_t points = 1;
+  for (size_t d = 2; d < dims.size(); ++d)
+    points *= dims[d];
+  const int64_t width = blocked ? 8 : channels;
+  for (int64_t b = 0; b < shape[0]; ++b)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t p = 0; p < points; ++p) {
+        const int64_t block = blocked ? b * blocks + c / 8 : b;
+        result.data[(b * channels + c) * points + p] =
+            tensor.data[(block * points + p) * width + c % width];
+      }
+  return result;
+}
+
+/// [C,O/G,K] to [O,C/G,K], transposed within each group.
+static Tensor transposeInGroups(const Tensor &weight, int64_t groups) {
+  const int64_t C = weight.shape[0] / groups, O = weight.shape[1],
+                K = weight.shape[2];
+  Tensor result = Tensor::zeros({O * groups, C, K});
+  for (int64_t g = 0; g < groups; ++g)
+    for (int64_t o = 0; o < O; ++o)
+      for (int64_t c = 0; c < C; ++c)
+        for (int64_t k = 0; k < K; ++k)
+          result.data[((g * O + o) * C + c) * K + k] =
+              weight.data[((g * C + c) * O + o) * K + k];
+  return result;
 }
 
 Result<std::vector<Tensor>> recompute(const ProbeOp &op,
@@ -219,6 +289,12 @@ Result<std::vector<Tensor>> recompute(const ProbeOp &op,
     return Error{"expected the operation to have " +
                  std::to_string(op.numOperands()) + " operands, but got " +
                  std::to_string(operands.size())};
+  Result<Tensor> first =
+      toNchw(Tensor::from(operands[0]), op.xLayout, op.channels);
+  if (!first)
+    return first.error();
+  if (op.kind == Kind::repack)
+    return single(std::move(first));
   const size_t firstStorage = op.kind == Kind::convWeightGrad ? 2 : 1;
   if (op.form == Form::table || op.form == Form::oneHot) {
     const auto &index = operands[firstStorage].shape;
@@ -231,7 +307,7 @@ Result<std::vector<Tensor>> recompute(const ProbeOp &op,
   if (!stored)
     return stored.error();
   const Operator psi = op.adjoint ? stored->transposed() : std::move(*stored);
-  const Tensor x = Tensor::from(operands[0]);
+  const Tensor &x = *first;
   switch (op.kind) {
   case Kind::contract:
     return single(contract(psi, x, precision));
@@ -239,7 +315,10 @@ Result<std::vector<Tensor>> recompute(const ProbeOp &op,
     return single(contractSum(psi, x, precision));
   case Kind::conv: {
     size_t next = 1 + storageOperands(op.form);
-    const Tensor weight = Tensor::from(operands[next++]);
+    Tensor weight = Tensor::from(operands[next++]);
+    if (op.transposeWeight && weight.shape.size() == 3 &&
+        op.options.groups > 0 && weight.shape[0] % op.options.groups == 0)
+      weight = transposeInGroups(weight, op.options.groups);
     const Tensor bias = op.bias ? Tensor::from(operands[next++]) : Tensor();
     const Tensor residual =
         op.residual ? Tensor::from(operands[next++]) : Tensor();
@@ -258,6 +337,8 @@ Result<std::vector<Tensor>> recompute(const ProbeOp &op,
       results.push_back(std::move(gradients->bias));
     return results;
   }
+  case Kind::repack:
+    break;
   }
   return Error{"unknown kind of operation"};
 }

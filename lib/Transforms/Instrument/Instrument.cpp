@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Instrument.h"
+
 #include "disco/Dialect/Disco/Disco.h"
 #include "disco/Transforms/Passes.h"
 
@@ -19,8 +21,7 @@ namespace mlir::disco {
 using namespace mlir;
 using namespace mlir::disco;
 
-/// "net.mlir:12:8", or "".
-static std::string getLocationText(Location loc) {
+std::string mlir::disco::getLocationText(Location loc) {
   std::string text;
   loc->walk([&](Location inner) {
     auto file = dyn_cast<FileLineColLoc>(inner);
@@ -62,6 +63,8 @@ static std::string getAttributesText(ContractionOpInterface op) {
     os << " degree=" << psi.getDegree();
   if (storage.getAdjoint())
     os << " adjoint=1";
+  auto plan = op->getAttrOfType<PlanAttr>("plan");
+  os << " family=" << (plan ? plan.getFamily() : "loops");
   return text;
 }
 

@@ -95,6 +95,16 @@ private:
   Value emptyResult(Value result, Type element);
   Value batchSize();
 
+  /// The type in which a kernel reads or writes a weight and maybe a bias, each
+  /// of which has the type of x or f32: kernels know one for both.
+  Type getParameterType(Value weight, Value bias) {
+    Type type = elementOf(x);
+    if (type.isF64() ||
+        (elementOf(weight) == type && (!bias || elementOf(bias) == type)))
+      return type;
+    return builder.getF32Type();
+  }
+
   UnitAttr flag(bool value) {
     return value ? builder.getUnitAttr() : UnitAttr();
   }
@@ -132,12 +142,10 @@ void CallBuilder::readConv(ConvOp conv) {
     weight = original;
     isTransposed = true;
   }
-  parameters = elementOf(weight);
-  if (bias && elementOf(bias) != parameters) {
-    parameters = builder.getF32Type();
-    weight = convertElements(builder, loc, weight, parameters);
+  parameters = getParameterType(weight, bias);
+  weight = convertElements(builder, loc, weight, parameters);
+  if (bias)
     bias = convertElements(builder, loc, bias, parameters);
-  }
 }
 
 void CallBuilder::readWeightGrad(ConvWeightGradOp grad) {
@@ -148,9 +156,7 @@ void CallBuilder::readWeightGrad(ConvWeightGradOp grad) {
   channels = typeOf(grad.getWeightGrad()).getDimSize(1) * groups;
   outChannels = typeOf(grad.getWeightGrad()).getDimSize(0);
   hasBias = static_cast<bool>(grad.getBiasGrad());
-  parameters = elementOf(grad.getWeightGrad());
-  if (hasBias && elementOf(grad.getBiasGrad()) != parameters)
-    parameters = builder.getF32Type();
+  parameters = getParameterType(grad.getWeightGrad(), grad.getBiasGrad());
   // With the weight first the kernel filters gy with the adjoint.
   if (plan.getOrder() == Order::weight_first)
     storage =

@@ -22,7 +22,8 @@
 using namespace mlir;
 using namespace mlir::disco;
 
-void mlir::disco::addGraphPasses(OpPassManager &manager, bool fuse) {
+void mlir::disco::addGraphPasses(OpPassManager &manager, StringRef target,
+                                 StringRef family, bool fuse) {
   manager.addPass(createInlinerPass());
   manager.addPass(createSymbolDCEPass());
   if (fuse) {
@@ -35,17 +36,17 @@ void mlir::disco::addGraphPasses(OpPassManager &manager, bool fuse) {
   manager.addPass(createConvertElementwiseToLinalgPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  // Before filters become tensors: their taps are counted.
+  SelectKernelPassOptions select;
+  select.target = target.str();
+  select.forceFamily = family.str();
+  manager.addPass(createSelectKernelPass(select));
 }
 
 /// Graph level: one function an entry, filters as tensors, calls and loops.
 static void addTensorPasses(OpPassManager &manager,
                             const CpuPipelineOptions &options) {
-  addGraphPasses(manager, options.fuse);
-  // Before filters become tensors: their taps are counted.
-  SelectKernelPassOptions select;
-  select.target = options.target;
-  select.forceFamily = options.family;
-  manager.addPass(createSelectKernelPass(select));
+  addGraphPasses(manager, options.target, options.family, options.fuse);
   manager.addPass(createVerifyPlanPass());
   PrepareEntriesPassOptions prepare;
   prepare.strided = options.strided;

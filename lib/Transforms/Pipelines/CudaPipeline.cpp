@@ -18,11 +18,7 @@ using namespace mlir::disco;
 
 void mlir::disco::buildCudaPipeline(OpPassManager &manager,
                                     const CudaPipelineOptions &options) {
-  addGraphPasses(manager, options.fuse);
-  SelectKernelPassOptions select;
-  select.target = options.target;
-  select.forceFamily = options.family;
-  manager.addPass(createSelectKernelPass(select));
+  addGraphPasses(manager, options.target, options.family, options.fuse);
   manager.addPass(createAssignLayoutPass());
   manager.addPass(createVerifyPlanPass());
   manager.addPass(createPrepareEntriesPass());

@@ -15,8 +15,9 @@
 
 namespace mlir::disco {
 
-/// One function an entry, operations fused, ready to be planned.
-void addGraphPasses(OpPassManager &manager, bool fuse);
+/// One function an entry, operations fused and planned.
+void addGraphPasses(OpPassManager &manager, StringRef target, StringRef family,
+                    bool fuse);
 
 /// Registers one pipeline each.
 void registerCpuPipeline();

@@ -61,11 +61,18 @@ void mlir::disco::printSteps(llvm::raw_ostream &os, StringRef name,
       os << "\n    " << call << "\n";
       continue;
     }
+    auto getElement = [&](int32_t operand) {
+      return program.buffers[step.operands[operand]].element;
+    };
     auto name = [](int32_t layout) {
       return stringifyLayout(static_cast<Layout>(layout));
     };
-    os << "repack " << name(step.repack.from_layout) << " -> "
-       << name(step.repack.to_layout);
+    if (step.repack.from_layout == step.repack.to_layout)
+      os << "convert " << getElement(DISCO_OPERAND_X) << " -> "
+         << getElement(DISCO_OPERAND_Y);
+    else
+      os << "repack " << name(step.repack.from_layout) << " -> "
+         << name(step.repack.to_layout);
     printOperands(os, step);
     os << "\n";
   }

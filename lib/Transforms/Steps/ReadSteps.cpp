@@ -8,10 +8,12 @@
 
 #include "disco/Transforms/Steps.h"
 
+#include "../Instrument/Instrument.h"
 #include "../Materialize/HostTensor.h"
 #include "disco/Dialect/Disco/Matchers.h"
 #include "disco/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -35,6 +37,7 @@ private:
   LogicalResult readOp(Operation &op);
   LogicalResult readCall(KernelCallOp call);
   LogicalResult readRepack(Operation &op);
+  LogicalResult readConversion(Operation &op);
   LogicalResult readPsi(KernelCallOp call, Step &step);
   LogicalResult readOutput(bufferization::MaterializeInDestinationOp op);
   LogicalResult checkBatch(KernelCallOp call, StringRef what, int32_t buffer,
@@ -154,6 +157,7 @@ LogicalResult Reader::checkBatch(KernelCallOp call, StringRef what,
 
 LogicalResult Reader::readCall(KernelCallOp call) {
   Step step;
+  step.location = getLocationText(call.getLoc());
   step.call = call.getCall();
   step.operands.fill(-1);
   struct Operand {
@@ -272,20 +276,79 @@ LogicalResult Reader::readRepack(Operation &op) {
               "an argument or the result of a kernel, but got "
               "another";
   Step step;
+  step.location = getLocationText(op.getLoc());
   step.operands.fill(-1);
   step.operands[DISCO_OPERAND_X] = x->second;
   int64_t points = 1;
   for (int64_t size : type.getShape().drop_front(2))
     points *= size;
+  disco_dtype dtype = *getRuntimeDType(type.getElementType());
   step.repack = {sizeof(disco_repack),
                  static_cast<int32_t>(from),
                  static_cast<int32_t>(to),
-                 static_cast<int32_t>(type.getElementTypeBitWidth() / 8),
-                 0,
+                 dtype,
+                 dtype,
                  type.getDimSize(1),
                  points};
   addResult(step, DISCO_OPERAND_Y, op.getResult(0),
             program.buffers[x->second].dims.front());
+  program.steps.push_back(step);
+  return success();
+}
+
+/// Whether an op converts the elements of a tensor to or from f32, and does
+/// nothing else.
+static bool isConversion(Operation &op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumDpsInputs() != 1 ||
+      generic.getNumDpsInits() != 1 ||
+      generic.getNumLoops() != generic.getNumParallelLoops() ||
+      generic.getNumLoops() == 0 ||
+      !llvm::all_of(generic.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isIdentity(); }))
+    return false;
+  Block &body = generic.getRegion().front();
+  if (!llvm::hasNItems(body, 2) ||
+      !isa<arith::ExtFOp, arith::TruncFOp>(body.front()))
+    return false;
+  Operation &convert = body.front();
+  return convert.getOperand(0) == body.getArgument(0) &&
+         body.getTerminator()->getOperand(0) == convert.getResult(0) &&
+         (convert.getOperand(0).getType().isF32() ||
+          convert.getResult(0).getType().isF32());
+}
+
+LogicalResult Reader::readConversion(Operation &op) {
+  auto x = buffers.find(op.getOperand(0));
+  if (x == buffers.end())
+    return op.emitOpError() << "expected a tensor that changes its type to be "
+                               "an argument or the result of a kernel, but "
+                               "got another";
+  Type element =
+      cast<RankedTensorType>(op.getResult(0).getType()).getElementType();
+  // The result has the sizes of the buffer, of which x may be a reshape.
+  StepBuffer from = program.buffers[x->second];
+  int64_t points = 1;
+  for (int64_t size : ArrayRef<int64_t>(from.dims).drop_front()) {
+    if (size < 0)
+      return op.emitOpError()
+             << "expected a tensor that changes its type to have one dynamic "
+                "size, the first, but got another";
+    points *= size;
+  }
+  Step step;
+  step.location = getLocationText(op.getLoc());
+  step.operands.fill(-1);
+  step.operands[DISCO_OPERAND_X] = x->second;
+  step.repack = {sizeof(disco_repack),
+                 DISCO_NCHW,
+                 DISCO_NCHW,
+                 *getRuntimeDType(from.element),
+                 *getRuntimeDType(element),
+                 1,
+                 points};
+  step.operands[DISCO_OPERAND_Y] = buffers[op.getResult(0)] =
+      addBuffer(element, from.dims, DISCO_BUFFER_TEMPORARY, -1);
   program.steps.push_back(step);
   return success();
 }
@@ -338,6 +401,8 @@ LogicalResult Reader::readOp(Operation &op) {
   }
   if (matchRepack(op) && !readConstantBytes(op.getResult(0)))
     return readRepack(op);
+  if (isConversion(op) && !readConstantBytes(op.getResult(0)))
+    return readConversion(op);
   // Sizes, and what is looked at when a call reads it.
   bool isTensor = llvm::any_of(op.getResultTypes(), llvm::IsaPred<TensorType>);
   if (isa<func::ReturnOp, tensor::EmptyOp>(op) || (!isTensor && isPure(&op)) ||

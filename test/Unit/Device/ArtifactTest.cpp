@@ -267,6 +267,21 @@ TEST_F(Steps, ARunAllocatesNothingAndCanBeCaptured) {
   cudaGraphDestroy(graph);
 }
 
+TEST_F(Steps, StepsWithTheSameFilterShareIt) {
+  ASSERT_EQ(prepare(), DISCO_OK) << disco_last_error();
+  const int64_t shared = counter.live;
+  EXPECT_GT(shared, 0);
+  // Another entry has its own, but two steps more take nothing more.
+  find("longer");
+  ASSERT_EQ(prepare(), DISCO_OK) << disco_last_error();
+  EXPECT_EQ(counter.live, 2 * shared);
+  yRank = 4;
+  makeWorkspace();
+  clear();
+  ASSERT_EQ(run(), DISCO_OK) << disco_last_error();
+  EXPECT_EQ(result(), contract(contractAdjoint(chain(values))));
+}
+
 TEST_F(Steps, PreparingDuringACaptureIsAnError) {
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed),
             cudaSuccess);

@@ -8,13 +8,17 @@
 
 #include "DeviceTestUtil.h"
 
+#include "disco/Support/DType.h"
+
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <cuda_runtime_api.h>
 #include <random>
 #include <string>
 #include <vector>
 
+using namespace disco;
 using namespace disco::test;
 
 namespace {
@@ -74,7 +78,9 @@ protected:
     repack.struct_size = sizeof repack;
     repack.from_layout = from;
     repack.to_layout = to;
-    repack.element_bytes = static_cast<int32_t>(f.size);
+    repack.from_dtype = repack.to_dtype = f.size == 8   ? DISCO_I64
+                                          : f.size == 4 ? DISCO_F32
+                                                        : DISCO_BF16;
     repack.channels = f.channels;
     repack.points = f.points;
     return disco_device_prepare_repack(&context, &repack, &prepared);
@@ -150,6 +156,67 @@ TEST_F(Repack, EveryPairOfLayoutsAndSizeOfElement) {
           ++compared;
         }
   EXPECT_EQ(compared, 6 * 3 * 8 * 6);
+}
+
+/// Every bit pattern of 16 bits, and numbers that f32 cannot hold: as the host
+/// rounds them.
+TEST_F(Repack, EveryConversionOfTypes) {
+  const DType types[] = {DType::f64, DType::f16, DType::bf16};
+  // Neighbours of what a half can hold, beyond its range, and what is no
+  // number.
+  std::vector<double> values;
+  for (int bits = 0; bits < 1 << 16; ++bits)
+    for (const DType type : {DType::f16, DType::bf16}) {
+      const auto half = static_cast<uint16_t>(bits);
+      const double value = loadAsDouble(&half, type, 0);
+      values.insert(values.end(), {value, value * 1.0004882, value * 0.99951});
+    }
+  const auto count = static_cast<int64_t>(values.size());
+  int compared = 0;
+  for (const DType type : types)
+    for (const bool widens : {true, false}) {
+      const DType from = widens ? type : DType::f32;
+      const DType to = widens ? DType::f32 : type;
+      SCOPED_TRACE(testing::Message() << nameOf(from) << " to " << nameOf(to));
+      std::vector<char> given(count * sizeOf(from)), want(count * sizeOf(to));
+      for (int64_t i = 0; i < count; ++i) {
+        storeFromDouble(given.data(), from, i, values[i]);
+        storeFromDouble(want.data(), to, i,
+                        loadAsDouble(given.data(), from, i));
+      }
+      disco_device_destroy_repack(prepared);
+      prepared = nullptr;
+      const disco_repack repack = {sizeof(disco_repack),
+                                   DISCO_NCHW,
+                                   DISCO_NCHW,
+                                   static_cast<disco_dtype>(from),
+                                   static_cast<disco_dtype>(to),
+                                   1,
+                                   count / 3};
+      ASSERT_EQ(disco_device_prepare_repack(&context, &repack, &prepared),
+                DISCO_OK)
+          << disco_last_error();
+      const Memory x(given.size()), y(want.size());
+      ASSERT_EQ(
+          cudaMemcpy(x.get(), given.data(), given.size(), cudaMemcpyDefault),
+          cudaSuccess);
+      ASSERT_EQ(cudaMemset(y.get(), 0xff, want.size()), cudaSuccess);
+      ASSERT_EQ(disco_device_run_repack(prepared, 3, x.get(), y.get(), nullptr),
+                DISCO_OK)
+          << disco_last_error();
+      std::vector<char> got(want.size());
+      ASSERT_EQ(cudaMemcpy(got.data(), y.get(), got.size(), cudaMemcpyDefault),
+                cudaSuccess);
+      for (int64_t i = 0; i < count; ++i) {
+        const double expected = loadAsDouble(want.data(), to, i);
+        const double value = loadAsDouble(got.data(), to, i);
+        ASSERT_TRUE(value == expected ||
+                    (std::isnan(value) && std::isnan(expected)))
+            << values[i] << ": expected " << expected << ", but got " << value;
+        ++compared;
+      }
+    }
+  EXPECT_EQ(compared, 3 * 2 * count);
 }
 
 /// x[i] = i mod a prime, so that elements 2^31 or 2^32 apart differ.

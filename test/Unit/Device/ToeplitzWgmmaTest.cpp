@@ -403,6 +403,97 @@ TEST_F(ToeplitzWgmma, TwoRunsGiveTheSameBits) {
   }
 }
 
+/// Memory of device 0.
+class Block {
+public:
+  explicit Block(uint64_t bytes) : bytes(bytes) {
+    context.struct_size = sizeof context;
+    EXPECT_EQ(disco_device_allocate(&context, bytes, &memory), DISCO_OK)
+        << disco_last_error();
+  }
+  ~Block() { disco_device_release(&context, memory, bytes); }
+  Block(const Block &) = delete;
+  char *get() const { return static_cast<char *>(memory); }
+  void write(uint64_t at, const std::vector<char> &from) const {
+    EXPECT_EQ(disco_device_copy(&context, get() + at, from.data(), from.size()),
+              DISCO_OK);
+  }
+  std::vector<char> read(uint64_t at, uint64_t size) const {
+    std::vector<char> to(size);
+    EXPECT_EQ(disco_device_copy(&context, to.data(), get() + at, size),
+              DISCO_OK);
+    return to;
+  }
+
+private:
+  disco_device_context context = {};
+  uint64_t bytes;
+  void *memory = nullptr;
+};
+
+/// Four times the same sample, whose features have 2.4e9 elements together.
+TEST_F(ToeplitzWgmma, SamplesPastTwoToThe31ElementsAreThoseOfTheFirst) {
+  const Result<filter::SphereFilter> filter = filter::parseSphereFilter(
+      "sphere_filter<harmonic, [3, 3], cutoff = 0.017, norm = mean, in = "
+      "grid<legendre_gauss, 360x720>, out = grid<legendre_gauss, 360x720>>");
+  ASSERT_TRUE(filter.ok()) << filter.message();
+  const Result<filter::SphereOperator> psi = filter::buildOperator(*filter);
+  ASSERT_TRUE(psi.ok()) << psi.message();
+  const Result<PsiTables> tables = PsiTables::fromSphere(*psi, DType::f32);
+  ASSERT_TRUE(tables.ok()) << tables.message();
+  constexpr int64_t batch = 4, channels = 256, points = 360 * 720;
+  constexpr int64_t xBytes = 2 * channels * points, zBytes = 9 * xBytes;
+  static_assert(batch * zBytes / 2 > int64_t(1) << 31);
+  std::mt19937 random(17);
+  std::vector<char> sample(xBytes);
+  for (int64_t i = 0; i < channels * points; ++i)
+    storeFromDouble(sample.data(), DType::bf16, i,
+                    static_cast<double>(random() % 2048) / 1024 - 1);
+  const Block x(batch * xBytes), first(batch * zBytes), again(batch * zBytes);
+  for (int64_t b = 0; b < batch; ++b)
+    x.write(b * xBytes, sample);
+  disco_device_context context = {};
+  context.struct_size = sizeof context;
+  int64_t compared = 0;
+  for (const int32_t layout : {DISCO_C8, DISCO_NCHW}) {
+    SCOPED_TRACE(testing::Message() << "layout " << layout);
+    disco_kernel_call call =
+        makeKernelCall(DISCO_OP_CONTRACT, *tables, DType::bf16);
+    call.batch = batch;
+    call.channels = channels;
+    call.schedule.in_layout = DISCO_C8;
+    call.schedule.out_layout = layout;
+    disco_prepared *prepared = nullptr;
+    ASSERT_EQ(
+        disco_device_prepare("toeplitz_wgmma", &context, &call, &prepared),
+        DISCO_OK)
+        << disco_last_error();
+    call.x = x.get();
+    for (const Block *z : {&first, &again}) {
+      call.y = z->get();
+      EXPECT_EQ(disco_device_run(prepared, &call, nullptr, nullptr, 0),
+                DISCO_OK)
+          << disco_last_error();
+    }
+    EXPECT_EQ(disco_device_synchronize(&context), DISCO_OK);
+    constexpr int64_t parts = 24;
+    static_assert(zBytes % parts == 0);
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t at = part * (zBytes / parts);
+      const std::vector<char> want = first.read(at, zBytes / parts);
+      ASSERT_NE(want, std::vector<char>(want.size(), 0));
+      for (int64_t b = 0; b < batch; ++b)
+        for (const Block *z : {&first, &again}) {
+          ASSERT_EQ(z->read(b * zBytes + at, want.size()), want)
+              << "sample " << b << ", part " << part;
+          ++compared;
+        }
+    }
+    disco_device_destroy(prepared);
+  }
+  EXPECT_EQ(compared, 2 * 24 * 4 * 2);
+}
+
 TEST_F(ToeplitzWgmma, WhatItDoesNotServeIsNamed) {
   std::mt19937 random(1);
   const auto prepare = [&](int32_t op, DType dtype, int64_t K, int64_t nlonOut,

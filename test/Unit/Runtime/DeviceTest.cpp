@@ -74,32 +74,47 @@ TEST(Device, MalformedArgumentsAreErrorsOnAnyMachine) {
 TEST(Device, RepacksWithoutSenseAreErrorsOnAnyMachine) {
   const disco_device_context context = contextOf(0);
   disco_prepared_repack *prepared = nullptr;
-  const auto error = [&](int32_t from, int32_t to, int32_t size,
-                         int64_t channels, int64_t points) -> std::string {
+  const auto error = [&](int32_t from, int32_t to, int64_t channels,
+                         int64_t points, int32_t fromType = DISCO_F16,
+                         int32_t toType = DISCO_F16) -> std::string {
     disco_repack repack = {};
     repack.struct_size = sizeof repack;
     repack.from_layout = from;
     repack.to_layout = to;
-    repack.element_bytes = size;
+    repack.from_dtype = fromType;
+    repack.to_dtype = toType;
     repack.channels = channels;
     repack.points = points;
     EXPECT_EQ(disco_device_prepare_repack(&context, &repack, &prepared),
               DISCO_INVALID_ARGUMENT);
     return disco_last_error();
   };
-  EXPECT_EQ(error(3, DISCO_C8, 2, 1, 1),
+  EXPECT_EQ(error(3, DISCO_C8, 1, 1),
             "expected the old layout of a repack to be in [0, 2], but got 3");
-  EXPECT_EQ(error(DISCO_C8, -1, 2, 1, 1),
+  EXPECT_EQ(error(DISCO_C8, -1, 1, 1),
             "expected the new layout of a repack to be in [0, 2], but got -1");
-  EXPECT_EQ(error(DISCO_C8, DISCO_C8, 2, 1, 1),
-            "expected the layouts of a repack to differ, but got 2 twice");
-  EXPECT_EQ(error(DISCO_C8, DISCO_NCHW, 3, 1, 1),
-            "expected the elements of a repack to have 2, 4 or 8 bytes, but "
-            "got 3");
-  EXPECT_EQ(error(DISCO_C8, DISCO_NCHW, 2, -1, 1),
+  EXPECT_EQ(error(DISCO_C8, DISCO_NCHW, 1, 1, 6),
+            "expected the old element type of a repack to be in [0, 5], but "
+            "got 6");
+  EXPECT_EQ(error(DISCO_C8, DISCO_NCHW, 1, 1, DISCO_F32, -1),
+            "expected the new element type of a repack to be in [0, 5], but "
+            "got -1");
+  EXPECT_EQ(error(DISCO_C8, DISCO_C8, 1, 1),
+            "expected a repack to change the layout or the element type, but "
+            "got neither");
+  EXPECT_EQ(error(DISCO_C8, DISCO_NCHW, 1, 1, DISCO_F16, DISCO_F32),
+            "expected a repack to change the layout or the element type, but "
+            "got both");
+  EXPECT_EQ(error(DISCO_NCHW, DISCO_NCHW, 1, 1, DISCO_F64, DISCO_BF16),
+            "expected the element type of a repack to change between f32 and "
+            "f64, f16 or bf16, but got f64 to bf16");
+  EXPECT_EQ(error(DISCO_NCHW, DISCO_NCHW, 1, 1, DISCO_I32, DISCO_F32),
+            "expected the element type of a repack to change between f32 and "
+            "f64, f16 or bf16, but got i32 to f32");
+  EXPECT_EQ(error(DISCO_C8, DISCO_NCHW, -1, 1),
             "expected the number of channels of a repack to be in [0, "
             "9007199254740991], but got -1");
-  EXPECT_EQ(error(DISCO_C8, DISCO_NCHW, 2, 1000, INT64_MAX),
+  EXPECT_EQ(error(DISCO_C8, DISCO_NCHW, 1000, INT64_MAX),
             "expected the number of points of a repack to be in [0, "
             "8935713546370], but got 9223372036854775807");
   EXPECT_EQ(disco_device_prepare_repack(&context, nullptr, &prepared),

@@ -23,7 +23,8 @@ std::string messageOf(const std::string &attributes) {
 TEST(ProbeOp, ParsesEveryKey) {
   Result<ProbeOp> op = parseProbeOp(
       "kind=conv groups=3 activation=gelu_tanh order=weight_first bias=1 "
-      "residual=1 form=onehot k=5 in=16x32 out=7 degree=11 adjoint=1");
+      "residual=1 form=onehot k=5 in=16x32 out=7 degree=11 adjoint=1 "
+      "transpose_weight=1 x=c8 y=nhwc channels=12 family=csr_gather");
   ASSERT_TRUE(op.ok()) << op.message();
   EXPECT_EQ(op->kind, ProbeOp::Kind::conv);
   EXPECT_EQ(op->form, ProbeOp::Form::oneHot);
@@ -35,6 +36,11 @@ TEST(ProbeOp, ParsesEveryKey) {
   EXPECT_EQ(op->shape.in, (std::vector<int64_t>{16, 32}));
   EXPECT_EQ(op->shape.out, (std::vector<int64_t>{7}));
   EXPECT_EQ(op->degree, 11);
+  EXPECT_TRUE(op->transposeWeight);
+  EXPECT_EQ(op->xLayout, ProbeOp::Layout::c8);
+  EXPECT_EQ(op->yLayout, ProbeOp::Layout::nhwc);
+  EXPECT_EQ(op->channels, 12);
+  EXPECT_EQ(op->family, "csr_gather");
   EXPECT_EQ(op->numOperands(), 6);
   EXPECT_EQ(op->numResults(), 1);
 }
@@ -58,6 +64,34 @@ TEST(ProbeOp, CountsOperandsAndResults) {
   }
 }
 
+TEST(ProbeOp, LayoutsAreThoseOfTheSameField) {
+  // [2, 9, 3], whose element is 100 b + 10 c + p.
+  Tensor nchw = Tensor::zeros({2, 9, 3}), nhwc = Tensor::zeros({2, 3, 9}),
+         c8 = Tensor::zeros({2, 2, 3, 8});
+  std::fill(c8.data.begin(), c8.data.end(),
+            -1.0); // channels that are not there
+  for (int b = 0; b < 2; ++b)
+    for (int c = 0; c < 9; ++c)
+      for (int p = 0; p < 3; ++p) {
+        const double value = 100 * b + 10 * c + p;
+        nchw.data[(b * 9 + c) * 3 + p] = value;
+        nhwc.data[(b * 3 + p) * 9 + c] = value;
+        c8.data[((b * 2 + c / 8) * 3 + p) * 8 + c % 8] = value;
+      }
+  for (const auto &[tensor, layout] : {std::pair(nchw, ProbeOp::Layout::nchw),
+                                       std::pair(nhwc, ProbeOp::Layout::nhwc),
+                                       std::pair(c8, ProbeOp::Layout::c8)}) {
+    const Result<Tensor> got = toNchw(tensor, layout, 9);
+    ASSERT_TRUE(got.ok()) << got.message();
+    EXPECT_EQ(got->shape, nchw.shape);
+    EXPECT_EQ(got->data, nchw.data);
+  }
+  EXPECT_EQ(toNchw(c8, ProbeOp::Layout::c8, 17).message(),
+            "expected a tensor of 17 channels in c8, but got 2x2x3x8xf64");
+  EXPECT_EQ(toNchw(nhwc, ProbeOp::Layout::nhwc, 8).message(),
+            "expected a tensor of 8 channels in nhwc, but got 2x3x9xf64");
+}
+
 TEST(ProbeOp, RefusesWhatItDoesNotKnow) {
   const std::string rest = " form=csr k=1 in=2 out=3";
   EXPECT_EQ(messageOf(""), "probe attribute 'kind' is missing");
@@ -67,7 +101,14 @@ TEST(ProbeOp, RefusesWhatItDoesNotKnow) {
             "probe attribute 'degree' is missing");
   EXPECT_EQ(messageOf("kind=pool" + rest),
             "expected probe attribute 'kind' to be "
-            "contract|contract_sum|conv|conv_weight_grad, but got 'pool'");
+            "contract|contract_sum|conv|conv_weight_grad|repack, but got "
+            "'pool'");
+  EXPECT_EQ(messageOf("kind=conv x=c4" + rest),
+            "expected probe attribute 'x' to be nchw|nhwc|c8, but got 'c4'");
+  EXPECT_EQ(messageOf("kind=repack x=nchw y=c8"),
+            "probe attribute 'channels' is missing");
+  EXPECT_EQ(messageOf("kind=repack channels=3"),
+            "probe attribute 'x' is missing");
   EXPECT_EQ(messageOf("kind=conv form=dense k=1 in=2 out=3"),
             "expected probe attribute 'form' to be arcs|csr|table|onehot, but "
             "got 'dense'");

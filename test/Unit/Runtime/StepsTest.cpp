@@ -296,6 +296,14 @@ TEST_F(StepsTest, ReadingWhatNothingWroteIsRefused) {
   third.operands[DISCO_OPERAND_X] = 5;
 }
 
+TEST_F(StepsTest, ProbesThatTheArtifactDoesNotHaveAreRefused) {
+  disco_abi_step &first = tables.step(chain, 0);
+  refuseTable(first.probe, 0,
+              "a probe of step 0 of entry 'chain' in [-1, -1], but got 0");
+  refuseTable(first.probe, -2,
+              "a probe of step 0 of entry 'chain' in [-1, -1], but got -2");
+}
+
 TEST_F(StepsTest, MalformedRepacksAreRefused) {
   // x [n,1,4] of entry 'repack' to c8 and back.
   disco_abi_entry &entry = tables.entry(2);
@@ -306,10 +314,15 @@ TEST_F(StepsTest, MalformedRepacksAreRefused) {
   refuseTable(first.repack, nullptr,
               "a repack of step 0 of entry 'repack', but got null");
   refuse(repack.to_layout, DISCO_NCHW,
-         step + "to have a well-formed repack: expected the layouts of a "
-                "repack to differ, but got 0 twice");
-  refuse(repack.element_bytes, 8,
-         step + "to have x of elements of 8 bytes, but got f32");
+         step + "to have a well-formed repack: expected a repack to change the "
+                "layout or the element type, but got neither");
+  refuse(repack.to_dtype, DISCO_F64,
+         step + "to have a well-formed repack: expected a repack to change the "
+                "layout or the element type, but got both");
+  const int32_t dtype = repack.to_dtype;
+  repack.to_dtype = DISCO_F64;
+  refuse(repack.from_dtype, DISCO_F64, step + "to have x of f64, but got f32");
+  repack.to_dtype = dtype;
   refuse(repack.channels, 2,
          step + "to have x of 8 elements a sample, but got 4");
   refuse(repack.points, 5,

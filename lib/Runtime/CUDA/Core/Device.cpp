@@ -180,29 +180,25 @@ disco_status Device::copy(void *to, const void *from, uint64_t bytes) const {
 }
 
 disco_status DeviceMemory::allocate(const Device &device, uint64_t size) {
-  reset();
-  if (disco_status s = device.allocate(size, memory))
-    return s;
-  owner = device;
-  bytes = size;
-  return DISCO_OK;
+  block = std::make_shared<Block>();
+  block->owner = device.withPool(nullptr);
+  block->bytes = size;
+  return device.allocate(size, block->memory);
 }
 
 disco_status DeviceMemory::upload(const Device &device, const void *from,
                                   uint64_t size) {
   if (disco_status s = allocate(device, size))
     return s;
-  return device.copy(memory, from, size);
+  return device.copy(block->memory, from, size);
 }
 
-void DeviceMemory::reset() {
+DeviceMemory::Block::~Block() {
   if (!memory)
     return;
   DeviceScope scope;
   if (scope.enter(owner.index()) == DISCO_OK)
     owner.release(memory, bytes);
-  memory = nullptr;
-  bytes = 0;
 }
 
 disco_status checkPointer(const Device &device, const char *what,

@@ -10,11 +10,12 @@
 #define DISCO_LIB_RUNTIME_CUDA_CORE_DEVICE_H
 
 #include "Error.h"
+#include "Pool.h"
 
 #include "disco/ABI/DeviceKernel.h"
 
 #include <cstddef>
-#include <utility>
+#include <memory>
 
 namespace disco::cuda {
 
@@ -56,6 +57,14 @@ public:
     return static_cast<cudaStream_t>(options.stream);
   }
 
+  /// What is shared while calls are prepared; null: nothing.
+  disco_prepare_pool *pool() const { return shared; }
+  Device withPool(disco_prepare_pool *pool) const {
+    Device device = *this;
+    device.shared = pool;
+    return device;
+  }
+
   /// From the caller's allocator; null for 0 bytes. The device is current.
   disco_status allocate(uint64_t bytes, void *&memory) const;
   void release(void *memory, uint64_t bytes) const;
@@ -66,19 +75,13 @@ public:
 private:
   disco_device_context options = {};
   const DeviceTraits *known = nullptr;
+  disco_prepare_pool *shared = nullptr;
 };
 
-/// Device memory that goes back to the allocator it came from.
+/// Device memory that goes back to the allocator it came from with the last
+/// copy of this.
 class DeviceMemory {
 public:
-  DeviceMemory() = default;
-  ~DeviceMemory() { reset(); }
-  DeviceMemory(DeviceMemory &&other) noexcept { swap(other); }
-  DeviceMemory &operator=(DeviceMemory &&other) noexcept {
-    swap(other);
-    return *this;
-  }
-
   disco_status allocate(const Device &device, uint64_t bytes);
   /// Allocates, and copies from the host.
   disco_status upload(const Device &device, const void *from, uint64_t bytes);
@@ -88,20 +91,21 @@ public:
                   values.size() * sizeof(*values.data()));
   }
 
-  template <typename T> T *as() const { return static_cast<T *>(memory); }
-  uint64_t size() const { return bytes; }
+  template <typename T> T *as() const {
+    return block ? static_cast<T *>(block->memory) : nullptr;
+  }
+  uint64_t size() const { return block ? block->bytes : 0; }
 
 private:
-  void reset();
-  void swap(DeviceMemory &other) noexcept {
-    std::swap(owner, other.owner);
-    std::swap(memory, other.memory);
-    std::swap(bytes, other.bytes);
-  }
-
-  Device owner;
-  void *memory = nullptr;
-  uint64_t bytes = 0;
+  struct Block {
+    Device owner;
+    void *memory = nullptr;
+    uint64_t bytes = 0;
+    Block() = default;
+    Block(const Block &) = delete;
+    ~Block();
+  };
+  std::shared_ptr<Block> block;
 };
 
 /// Fails unless `pointer` is memory that kernels on `device` can use, aligned

@@ -8,26 +8,21 @@
 
 #include "Error.h"
 
-#include <cstdarg>
-#include <cstdio>
-#include <cstring>
+#include "../../Core/ErrorText.h"
 
-static thread_local char lastErrorText[2048];
+static thread_local disco::runtime::ErrorText last;
 
 namespace disco::cuda {
 
 disco_status fail(disco_status status, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  // An argument may be the old text itself.
-  char text[sizeof lastErrorText];
-  std::vsnprintf(text, sizeof text, format, arguments);
+  last.format(format, arguments);
   va_end(arguments);
-  std::memcpy(lastErrorText, text, sizeof text);
   return status;
 }
 
-const char *lastError() { return lastErrorText; }
+const char *lastError() { return last.text; }
 
 static disco_status statusOf(cudaError_t error) {
   switch (error) {

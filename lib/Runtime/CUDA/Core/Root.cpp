@@ -117,8 +117,18 @@ disco_status checkNotCaptured(const Device &device, const char *name) {
               name);
 }
 
+disco_status makePool(disco_prepare_pool **pool) {
+  return guarded([&] {
+    *pool = new disco_prepare_pool;
+    return disco_status(DISCO_OK);
+  });
+}
+
+void destroyPool(disco_prepare_pool *pool) { delete pool; }
+
 disco_status prepare(const char *name, const disco_device_context *context,
-                     const disco_kernel_call *call, disco_prepared **prepared) {
+                     const disco_kernel_call *call, disco_prepare_pool *pool,
+                     disco_prepared **prepared) {
   return onDevice(*context, [&](const Device &device) -> disco_status {
     const Family *found = nullptr;
     if (disco_status s = findFamily(name, found))
@@ -126,7 +136,7 @@ disco_status prepare(const char *name, const disco_device_context *context,
     if (disco_status s = checkNotCaptured(device, name))
       return s;
     std::unique_ptr<disco_prepared> made;
-    if (disco_status s = found->prepare(device, *call, made))
+    if (disco_status s = found->prepare(device.withPool(pool), *call, made))
       return s;
     made->device = device;
     made->call = *call;
@@ -310,8 +320,8 @@ disco_status runRepack(const disco_prepared_repack *prepared, int64_t batch,
   return guarded([&]() -> disco_status {
     const disco_repack &what = prepared->repack.repack();
     // A sample is checked to have fewer than 2^53 elements.
-    const int64_t sample = std::max(prepared->repack.bytes(DISCO_C8, 1),
-                                    prepared->repack.bytes(DISCO_NCHW, 1));
+    const int64_t sample =
+        std::max(prepared->repack.fromBytes(1), prepared->repack.toBytes(1));
     if (batch < 0 || batch > INT64_MAX / std::max<int64_t>(sample, 1))
       return fail(DISCO_INVALID_ARGUMENT,
                   "expected the batch of a repack to be in [0, %" PRId64
@@ -320,24 +330,26 @@ disco_status runRepack(const disco_prepared_repack *prepared, int64_t batch,
     DeviceScope scope;
     if (disco_status s = scope.enter(prepared->device.index()))
       return s;
-    const auto bytesOf = [&](int32_t layout) {
-      return static_cast<uint64_t>(prepared->repack.bytes(layout, batch));
-    };
+    const auto fromBytes =
+        static_cast<uint64_t>(prepared->repack.fromBytes(batch));
+    const auto toBytes = static_cast<uint64_t>(prepared->repack.toBytes(batch));
     const struct {
       const char *name;
       const void *pointer;
-      int32_t layout;
-    } operands[] = {{"from", from, what.from_layout},
-                    {"to", to, what.to_layout}};
+      uint64_t bytes;
+      int32_t layout, dtype;
+    } operands[] = {
+        {"from", from, fromBytes, what.from_layout, what.from_dtype},
+        {"to", to, toBytes, what.to_layout, what.to_dtype}};
     for (const auto &o : operands)
       if (disco_status s = checkPointer(
-              prepared->device, o.name, o.pointer, bytesOf(o.layout),
-              o.layout == DISCO_C8 ? 16 : what.element_bytes))
+              prepared->device, o.name, o.pointer, o.bytes,
+              o.layout == DISCO_C8 ? 16 : disco::repack::sizeOf(o.dtype)))
         return s;
     const auto fromAddress = reinterpret_cast<uintptr_t>(from);
     const auto toAddress = reinterpret_cast<uintptr_t>(to);
-    if (fromAddress < toAddress + bytesOf(what.to_layout) &&
-        toAddress < fromAddress + bytesOf(what.from_layout))
+    if (fromAddress < toAddress + toBytes &&
+        toAddress < fromAddress + fromBytes)
       return fail(DISCO_INVALID_ARGUMENT,
                   "expected the operands of a repack to be apart, but got from "
                   "at %p and to at %p",
@@ -360,6 +372,8 @@ const disco_cuda_library disco_cuda_library_root = {sizeof(disco_cuda_library),
                                                     synchronize,
                                                     checkMemory,
                                                     family,
+                                                    makePool,
+                                                    destroyPool,
                                                     prepare,
                                                     destroy,
                                                     workspaceBytes,

@@ -43,10 +43,21 @@ static int32_t chooseKTile(int64_t numBasis, int32_t dtype, int64_t minFields) {
 
 disco_status Filter::make(const Device &device, const disco_kernel_psi &psi,
                           const FilterOptions &options, Filter &filter) {
+  const Choices &choices = options.choices;
+  // Kernels do at most 8 fields at a time, and blocks end with the latitudes.
+  const auto key =
+      keyOf("csr_gather", psi,
+            {options.dtype, static_cast<int64_t>(options.op), choices.fields,
+             choices.features, std::min<int64_t>(options.minFields, 8),
+             std::min(options.blockLatitudes, psi.nlat_out * psi.nlon_out)});
+  if (device.pool())
+    if (const auto *shared = device.pool()->find<Filter>(key)) {
+      filter = *shared;
+      return DISCO_OK;
+    }
   Filter made;
   made.options = options;
   made.isSphere = psi.form == DISCO_FORM_ARCS;
-  const Choices &choices = options.choices;
   made.kTile =
       choices.features
           ? choices.features
@@ -56,6 +67,8 @@ disco_status Filter::make(const Device &device, const disco_kernel_psi &psi,
     return s;
   if (disco_status s = made.checkKernels(device))
     return s;
+  if (device.pool())
+    device.pool()->add(key, made);
   filter = std::move(made);
   return DISCO_OK;
 }

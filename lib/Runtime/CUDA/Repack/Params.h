@@ -51,6 +51,9 @@ constexpr int vectorsOfPoint = 4, vectorPoints = 4 * threads / vectorsOfPoint;
 /// Between nchw and nhwc.
 constexpr int tile = 64;
 
+/// Of another type, of any shape.
+constexpr int convertPoints = 4 * threads;
+
 } // namespace disco::repack
 
 #endif // DISCO_LIB_RUNTIME_CUDA_REPACK_PARAMS_H

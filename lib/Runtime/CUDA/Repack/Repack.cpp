@@ -1,4 +1,4 @@
-//===- Repack.cpp - between nchw, nhwc and c8 ----------------------------===//
+//===- Repack.cpp - changes of layout and of type ------------------------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -25,31 +25,43 @@ static const char *nameOf(int32_t layout) {
   return layout == DISCO_NCHW ? "nchw" : layout == DISCO_NHWC ? "nhwc" : "c8";
 }
 
-disco_status Repack::make(const Device &device, const disco_repack &repack) {
-  what = repack;
-  const int32_t size = what.element_bytes;
+std::string Repack::chooseKernel() {
+  if (converts()) {
+    // All elements are those of one channel.
+    channelTile = 1;
+    pointTile = convertPoints;
+    return std::string("convert_") + nameOfFloat(what.from_dtype) + "_to_" +
+           nameOfFloat(what.to_dtype);
+  }
+  const int32_t size = sizeOf(what.from_dtype);
   const bool blocked =
       what.from_layout == DISCO_C8 || what.to_layout == DISCO_C8;
   const bool planar =
       what.from_layout == DISCO_NCHW || what.to_layout == DISCO_NCHW;
   const std::string suffix = "_b" + std::to_string(8 * size);
-  std::string name = std::string(nameOf(what.from_layout)) + "_to_" +
-                     nameOf(what.to_layout) + suffix;
   if (!blocked) {
     // The same for either direction, with channels and points exchanged.
-    name = "repack_transpose" + suffix;
     channelTile = pointTile = tile;
-  } else if (!planar) {
+    return "repack_transpose" + suffix;
+  }
+  if (!planar) {
     channelTile = blockChannels * vectorsOfPoint / vectorsOfBlock(size);
     pointTile = vectorPoints;
   } else {
     channelTile = blockChannels;
     pointTile = size == 2 ? matrixPoints : blockTilePoints(size);
   }
+  return std::string(nameOf(what.from_layout)) + "_to_" +
+         nameOf(what.to_layout) + suffix;
+}
+
+disco_status Repack::make(const Device &device, const disco_repack &repack) {
+  what = repack;
+  const std::string name = chooseKernel();
   if (disco_status s = findKernel(device, disco_blob_repack, name, 0, any))
     return s;
   vectors = any;
-  if (blocked && planar && size == 2)
+  if (channelTile == blockChannels && pointTile == matrixPoints)
     if (disco_status s = findKernel(device, disco_blob_repack,
                                     name + "_vectors", 0, vectors))
       return s;
@@ -60,10 +72,10 @@ disco_status Repack::make(const Device &device, const disco_repack &repack) {
   });
 }
 
-int64_t Repack::bytes(int32_t layout, int64_t batch) const {
+int64_t Repack::bytes(int32_t layout, int32_t dtype, int64_t batch) const {
   const int64_t stored =
       layout == DISCO_C8 ? divideUp(what.channels, 8) * 8 : what.channels;
-  return batch * stored * what.points * what.element_bytes;
+  return batch * stored * what.points * sizeOf(dtype);
 }
 
 disco_status Repack::launch(int64_t batch, const void *from, void *to,
@@ -71,6 +83,11 @@ disco_status Repack::launch(int64_t batch, const void *from, void *to,
   Args args = {from, to, what.channels, what.points, 0, 0};
   if (what.from_layout == DISCO_NHWC && what.to_layout == DISCO_NCHW)
     std::swap(args.channels, args.points);
+  if (converts()) {
+    args.points = toBytes(batch) / sizeOf(what.to_dtype);
+    args.channels = 1;
+    batch = 1;
+  }
   args.channelTiles = divideUp(args.channels, channelTile);
   args.pointTiles = divideUp(args.points, pointTile);
   int64_t tiles = 0, ctas = 0;
@@ -94,18 +111,22 @@ disco_status Repack::checkKernel(const Device &device, int64_t points) const {
   small.what.channels = 11;
   small.what.points = points;
   constexpr int64_t batch = 2;
-  const int32_t dtype = what.element_bytes == 8   ? DISCO_F64
-                        : what.element_bytes == 4 ? DISCO_F32
-                                                  : DISCO_F16;
-  const auto elements = [&](int32_t layout) {
-    return small.bytes(layout, batch) / what.element_bytes;
+  // Layouts change as bits, whatever they mean.
+  const auto asFloat = [&](int32_t dtype) -> int32_t {
+    const int32_t size = sizeOf(dtype);
+    return converts()  ? dtype
+           : size == 8 ? DISCO_F64
+           : size == 4 ? DISCO_F32
+                       : DISCO_F16;
   };
   DeviceMemory from;
-  if (disco_status s =
-          from.upload(device, onesOf(dtype, elements(what.from_layout))))
+  if (disco_status s = from.upload(
+          device, onesOf(asFloat(what.from_dtype),
+                         small.fromBytes(batch) / sizeOf(what.from_dtype))))
     return s;
-  const int64_t count = elements(what.to_layout);
-  std::vector<char> result(count * what.element_bytes);
+  const int32_t dtype = asFloat(what.to_dtype);
+  std::vector<char> result(small.toBytes(batch));
+  const int64_t count = small.toBytes(batch) / sizeOf(dtype);
   const auto run = [&](void *to) {
     return small.launch(batch, from.as<void>(), to, device.stream());
   };

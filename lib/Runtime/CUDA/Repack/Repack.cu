@@ -1,4 +1,4 @@
-//===- Repack.cu - between nchw, nhwc and c8 ------------------------------===//
+//===- Repack.cu - changes of layout and of type --------------------------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -274,6 +274,23 @@ static __device__ __forceinline__ void moveTile(const Args &a) {
 }
 
 //===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+template <typename From, typename To>
+static __device__ __forceinline__ void convertAll(const Args &a) {
+  const auto *from = static_cast<const From *>(a.from);
+  auto *to = static_cast<To *>(a.to);
+  const int64_t first = int64_t(blockIdx.x) * convertPoints + threadIdx.x;
+#pragma unroll
+  for (int i = 0; i < convertPoints / threads; ++i) {
+    const int64_t point = first + i * threads;
+    if (point < a.points)
+      to[point] = convert<To>(from[point]);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
@@ -300,3 +317,12 @@ DISCO_REPACK(c8_to_nhwc_b64, (moveVectors<false, uint64_t>))
 DISCO_REPACK(repack_transpose_b16, moveTile<uint16_t>)
 DISCO_REPACK(repack_transpose_b32, moveTile<uint32_t>)
 DISCO_REPACK(repack_transpose_b64, moveTile<uint64_t>)
+
+#define DISCO_CONVERT(from, to)                                                \
+  DISCO_REPACK(convert_##from##_to_##to, (convertAll<types::from, types::to>))
+DISCO_CONVERT(f64, f32)
+DISCO_CONVERT(f32, f64)
+DISCO_CONVERT(f16, f32)
+DISCO_CONVERT(f32, f16)
+DISCO_CONVERT(bf16, f32)
+DISCO_CONVERT(f32, bf16)

@@ -36,6 +36,24 @@ disco_status Filter::upload(const Device &device, const Bands &packed) {
 
 disco_status Filter::make(const Device &device, const disco_kernel_psi &psi,
                           bool sum, DType type, const Choice &choice) {
+  disco_prepare_pool *const pool = device.pool();
+  if (!pool)
+    return makeNew(device, psi, sum, type, choice);
+  const auto key = keyOf("toeplitz_wgmma", psi,
+                         {sum, static_cast<int64_t>(type), choice.rows,
+                          choice.groups, choice.stages});
+  if (const auto *made = pool->find<Filter>(key)) {
+    *this = *made;
+    return DISCO_OK;
+  }
+  if (disco_status s = makeNew(device, psi, sum, type, choice))
+    return s;
+  pool->add(key, *this);
+  return DISCO_OK;
+}
+
+disco_status Filter::makeNew(const Device &device, const disco_kernel_psi &psi,
+                             bool sum, DType type, const Choice &choice) {
   // Before the packing, which takes longer.
   const bool isBf16 = type == DType::bf16;
   const Blob &blob =

@@ -19,8 +19,9 @@ namespace disco::toeplitz_wgmma {
 /// contract or contract_sum with one psi, f16 or bf16.
 class Filter {
 public:
-  /// Packs and uploads psi, and checks the kernel the first time that a device
-  /// uses it. Errors: those of buildBands, of the device and of the check.
+  /// Packs and uploads psi, or takes it from the device's pool, and checks the
+  /// kernel the first time that a device uses it. Errors: those of buildBands,
+  /// of the device and of the check.
   disco_status make(const cuda::Device &device, const disco_kernel_psi &psi,
                     bool sum, DType type, const Choice &choice);
 
@@ -28,6 +29,8 @@ public:
   disco_status launch(const Operands &operands, cudaStream_t stream) const;
 
 private:
+  disco_status makeNew(const cuda::Device &device, const disco_kernel_psi &psi,
+                       bool sum, DType type, const Choice &choice);
   disco_status upload(const cuda::Device &device, const Bands &packed);
   disco_status checkKernel(const cuda::Device &device, DType type) const;
   disco_status checkLayout(const cuda::Device &device, DType type,

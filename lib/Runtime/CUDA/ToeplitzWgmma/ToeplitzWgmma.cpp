@@ -64,7 +64,7 @@ public:
     what.struct_size = sizeof what;
     what.from_layout = DISCO_NCHW;
     what.to_layout = DISCO_C8;
-    what.element_bytes = 2;
+    what.from_dtype = what.to_dtype = call.dtype;
     what.channels = call.channels;
     what.points =
         call.psi.nlat_in * call.psi.nlon_in * (sum ? call.psi.num_basis : 1);
@@ -73,8 +73,7 @@ public:
 
   disco_status workspaceBytes(const disco_kernel_call &call,
                               uint64_t &bytes) const override {
-    bytes =
-        packs ? static_cast<uint64_t>(repack.bytes(DISCO_C8, call.batch)) : 0;
+    bytes = packs ? static_cast<uint64_t>(repack.toBytes(call.batch)) : 0;
     return DISCO_OK;
   }
 

@@ -61,6 +61,15 @@ static disco_abi_buffer chain_buffers[] = {
     {DISCO_F32, 3, x_dims, DISCO_BUFFER_TEMPORARY, 1, NULL},
     {DISCO_F32, 4, features_dims, DISCO_BUFFER_OUTPUT, 0, NULL},
 };
+static disco_abi_buffer longer_buffers[] = {
+    {DISCO_F32, 3, x_dims, DISCO_BUFFER_INPUT, 0, NULL},
+    PSI_BUFFERS,
+    {DISCO_F32, 4, features_dims, DISCO_BUFFER_TEMPORARY, 0, NULL},
+    {DISCO_F32, 3, x_dims, DISCO_BUFFER_TEMPORARY, 1, NULL},
+    {DISCO_F32, 4, features_dims, DISCO_BUFFER_OUTPUT, 0, NULL},
+    {DISCO_F32, 4, features_dims, DISCO_BUFFER_TEMPORARY, 2, NULL},
+    {DISCO_F32, 3, x_dims, DISCO_BUFFER_TEMPORARY, 3, NULL},
+};
 static disco_abi_buffer mix_buffers[] = {
     {DISCO_F32, 3, x_dims, DISCO_BUFFER_INPUT, 0, NULL},
     PSI_BUFFERS,
@@ -100,44 +109,51 @@ static disco_kernel_call conv = {
 /* x, gy, offsets, indices, values, weight, bias, residual, y, grad_bias */
 static disco_abi_step chain_steps[] = {
     {DISCO_STEP_KERNEL,
-     0,
+     -1,
      "csr_gather",
      &contract,
      NULL,
      {0, -1, 1, 2, 3, -1, -1, -1, 4, -1}},
     {DISCO_STEP_KERNEL,
-     0,
+     -1,
      "csr_gather",
      &contract_sum,
      NULL,
      {4, -1, 1, 2, 3, -1, -1, -1, 5, -1}},
     {DISCO_STEP_KERNEL,
-     0,
+     -1,
      "csr_gather",
      &contract,
      NULL,
      {5, -1, 1, 2, 3, -1, -1, -1, 6, -1}},
 };
+/* The chain, and the adjoint and the filter once more. */
+#define STEP(CALL, X, Y)                                                       \
+  {DISCO_STEP_KERNEL, -1,   "csr_gather",                                      \
+   &(CALL),           NULL, {X, -1, 1, 2, 3, -1, -1, -1, Y, -1}}
+static disco_abi_step longer_steps[] = {
+    STEP(contract, 0, 4), STEP(contract_sum, 4, 5), STEP(contract, 5, 7),
+    STEP(contract_sum, 7, 8), STEP(contract, 8, 6)};
 static disco_abi_step mix_steps[] = {{DISCO_STEP_KERNEL,
-                                      0,
+                                      -1,
                                       "csr_gather",
                                       &conv,
                                       NULL,
                                       {0, -1, 1, 2, 3, 4, 5, -1, 6, -1}}};
 
 static disco_repack to_c8 = {
-    sizeof(disco_repack), DISCO_NCHW, DISCO_C8, 4, 0, 1, IN};
+    sizeof(disco_repack), DISCO_NCHW, DISCO_C8, DISCO_F32, DISCO_F32, 1, IN};
 static disco_repack to_nchw = {
-    sizeof(disco_repack), DISCO_C8, DISCO_NCHW, 4, 0, 1, IN};
+    sizeof(disco_repack), DISCO_C8, DISCO_NCHW, DISCO_F32, DISCO_F32, 1, IN};
 static disco_abi_step repack_steps[] = {
     {DISCO_STEP_REPACK,
-     0,
+     -1,
      NULL,
      NULL,
      &to_c8,
      {0, -1, -1, -1, -1, -1, -1, -1, 1, -1}},
     {DISCO_STEP_REPACK,
-     0,
+     -1,
      NULL,
      NULL,
      &to_nchw,
@@ -150,6 +166,8 @@ static disco_abi_entry entries[] = {
      mix_steps, mix_buffers},
     {"repack", "", 1, 1, x_type, x_type, NULL, NULL, NULL, 0, 2, 3,
      repack_steps, repack_buffers},
+    {"longer", "csr_gather", 1, 1, x_type, features_type, NULL, NULL, NULL, 0,
+     5, 9, longer_steps, longer_buffers},
 };
 
 extern DISCO_API disco_abi_artifact disco_artifact_root;
@@ -163,6 +181,6 @@ disco_abi_artifact disco_artifact_root = {
     .cpu = "a100",
     .cpu_features = "",
     .producer = "by hand",
-    .num_entries = 3,
+    .num_entries = 4,
     .entries = entries,
 };
