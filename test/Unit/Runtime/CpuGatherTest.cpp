@@ -10,6 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 using namespace disco;
 using namespace disco::test;
 
@@ -97,5 +100,129 @@ TEST_P(Mirrored, EveryOperationIsAccurate) {
 }
 
 INSTANTIATE_TEST_SUITE_P(CpuGather, Mirrored, testing::Range(0, 60));
+
+/// Rows as those of a layer: each reads the rings next to its own on arcs about
+/// longitude 0, that get shorter away from the poles; the first and the last
+/// row have a whole ring. On wide rings most columns read it without wrap.
+filter::SphereOperator layerLike(std::mt19937 &random, int64_t numBasis,
+                                 int64_t nlat, int64_t nlon, bool isMirrored) {
+  filter::SphereOperator op;
+  op.numBasis = numBasis;
+  op.nlatIn = op.nlatOut = nlat;
+  op.nlonIn = op.nlonOut = nlon;
+  op.rowOffsets.push_back(0);
+  std::normal_distribution<double> normal;
+  int32_t taps = 0;
+  for (int64_t row = 0; row < nlat; ++row) {
+    for (int64_t lat = std::max<int64_t>(row - 1, 0);
+         lat <= std::min(row + 1, nlat - 1); ++lat) {
+      const int64_t pole = 1 + std::min(row, nlat - 1 - row);
+      const bool isWhole = lat == row && pole == 1;
+      const auto half = static_cast<int64_t>(random() % (1 + nlon / 4 / pole));
+      const int64_t length = isWhole ? nlon : 2 * half + 1;
+      const int64_t shift = isMirrored ? 0 : static_cast<int64_t>(random() % 4);
+      op.arcs.push_back(
+          {static_cast<int32_t>(lat),
+           static_cast<int32_t>(isWhole ? shift : (nlon - half + shift) % nlon),
+           static_cast<int32_t>(length), taps});
+      std::vector<double> values(length * numBasis);
+      for (double &value : values)
+        value = normal(random);
+      for (int64_t u = isWhole ? 1 : 0; isMirrored && u < length; ++u) {
+        const int64_t other = length - u - (isWhole ? 0 : 1);
+        for (int64_t k = 0; u < other && k < numBasis; ++k)
+          values[other * numBasis + k] =
+              (k % 3 == 1 ? -1 : 1) * values[u * numBasis + k];
+      }
+      op.values.insert(op.values.end(), values.begin(), values.end());
+      taps += static_cast<int32_t>(length);
+    }
+    op.rowOffsets.push_back(static_cast<int32_t>(op.arcs.size()));
+  }
+  return op;
+}
+
+constexpr int64_t widths[] = {8, 64, 72, 100, 131, 180, 203, 360};
+
+class LayerLike : public testing::TestWithParam<int> {};
+
+TEST_P(LayerLike, EveryOperationIsAccurate) {
+  std::mt19937 random(2000 + GetParam());
+  ConvCase c = randomConv(random);
+  c.dtype = c.weightType = allTypes[GetParam() % 3];
+  const int64_t numBasis = 1 + static_cast<int64_t>(random() % 9);
+  const TestPsi psi =
+      sphereCase(layerLike(random, numBasis, 9, widths[GetParam() % 8],
+                           GetParam() % 5 > 1),
+                 c.dtype);
+  SCOPED_TRACE("K " + std::to_string(numBasis) + ", " + describe(c));
+  EXPECT_EQ(checkContract(random, psi, c), "");
+  EXPECT_EQ(checkContractSum(random, psi, c), "");
+  EXPECT_EQ(checkConv(random, psi, c), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(CpuGather, LayerLike, testing::Range(0, 40));
+
+TEST(CpuGatherSums, ValuesThatAreNotFiniteReachTheirPointsAndNoOthers) {
+  std::mt19937 random(21);
+  for (const int64_t nlon : widths)
+    for (const bool isMirrored : {false, true}) {
+      const TestPsi psi =
+          sphereCase(layerLike(random, 3, 20, nlon, isMirrored), DType::f32);
+      Array x = randomArray(random, DType::f32, {1, 2, 3, 20, nlon});
+      for (int64_t i = 7; i < x.numElements(); i += 20 * nlon / 3 + 13)
+        x.set(i, i % 2 == 0 ? NAN : INFINITY);
+      const reference::Tensor expected =
+          *reference::contractSum(psi.op, reference::Tensor::from(x), {});
+      for (const int threads : {1, 3}) {
+        Array y = nanArray(DType::f32, expected.shape);
+        disco_kernel_call call =
+            makeKernelCall(DISCO_OP_CONTRACT_SUM, psi.tables, DType::f32);
+        call.batch = 1;
+        call.channels = 2;
+        call.num_threads = threads;
+        call.x = x.bytes.data();
+        call.y = y.bytes.data();
+        const Status s = runKernel(*findKernelFamily("cpu_gather"), call);
+        ASSERT_TRUE(s) << s.message();
+        int64_t numFinite = 0;
+        for (int64_t i = 0; i < y.numElements(); ++i) {
+          numFinite += std::isfinite(y.at(i));
+          ASSERT_EQ(std::isfinite(y.at(i)), std::isfinite(expected.data[i]))
+              << i << " of " << nlon << " longitudes";
+        }
+        EXPECT_GT(numFinite, 0);
+        EXPECT_LT(numFinite, y.numElements());
+      }
+    }
+}
+
+TEST(CpuGatherSums, ThreadsAndBlocksDoNotChangeABitOfALayer) {
+  std::mt19937 random(22);
+  for (const int64_t nlon : {100, 360}) {
+    // Rows enough for several tasks, whose first and last groups are split.
+    const TestPsi psi =
+        sphereCase(layerLike(random, 9, 40, nlon, true), DType::f32);
+    const Array x = randomArray(random, DType::f32, {1, 5, 9, 40, nlon});
+    std::vector<uint8_t> expected;
+    for (const int threads : {1, 2, 5, 8})
+      for (const int64_t block : {0, 1, 2, 5}) {
+        Array y = nanArray(DType::f32, {1, 5, 40, nlon});
+        disco_kernel_call call =
+            makeKernelCall(DISCO_OP_CONTRACT_SUM, psi.tables, DType::f32);
+        call.batch = 1;
+        call.channels = 5;
+        call.num_threads = threads;
+        setFields(call, {0, block});
+        call.x = x.bytes.data();
+        call.y = y.bytes.data();
+        const Status s = runKernel(*findKernelFamily("cpu_gather"), call);
+        ASSERT_TRUE(s) << s.message();
+        if (expected.empty())
+          expected = y.bytes;
+        EXPECT_EQ(y.bytes, expected) << threads << " threads, " << block;
+      }
+  }
+}
 
 } // namespace

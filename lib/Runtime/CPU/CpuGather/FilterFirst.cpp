@@ -45,10 +45,12 @@ public:
     const int64_t panel = kernels.panel, widest = source.maxColumns();
     const int64_t fit =
         contractBytes / (problem.numBasis * int64_t(sizeof(T)) * block());
-    tile = problem.tile ? problem.tile : fit;
+    // Tiles of the same width, but for the last.
+    const int64_t tiles = greater(widest / greater(fit, 2 * panel), 1);
+    tile = problem.tile ? problem.tile : divideUp(widest, tiles);
     tile = lesser(roundUp(greater(tile, 2 * panel), panel),
                   roundUp(widest, panel));
-    source.layout(arena, tile);
+    source.layout(arena, tile, true);
     z = arena.take<T>(problem.numThreads * zSize());
   }
 
@@ -149,7 +151,7 @@ public:
     block = problem.channelBlock ? problem.channelBlock
                                  : greater(depthTarget / problem.numBasis, 1);
     block = greater(lesser(block, problem.groupIn), 1);
-    source.layout(arena, tile);
+    source.layout(arena, tile, false);
     weight = arena.take<T>(problem.groups * groupWeight());
     z = arena.take<T>(problem.numThreads * zSize());
     sums = arena.take<T>(problem.numThreads * sumsSize());

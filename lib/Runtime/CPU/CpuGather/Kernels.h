@@ -84,6 +84,32 @@ template <typename T> struct TapList {
   const int32_t *features = nullptr;
 };
 
+/// Taps of some rows in x, for `add`; a *part* of the list is added to some of
+/// the rows only, so that no row multiplies what it has no tap for:
+///   rows of the group   1        2                3
+///   parts               {0}      {0,1} {0} {1}    {0,1,2} {0,1} {0} {1} {2}
+/// An element is as in TapList, with a value for each row of its part. The list
+/// has all singles, part after part, then all sums, then all differences.
+struct GroupParts {
+  static constexpr int maxParts = 5;
+  static constexpr int numParts(int rows) { return 2 * rows - 1; }
+  /// Bit r: row r.
+  static constexpr int rowsOf(int rows, int part) {
+    return part == 0                ? (1 << rows) - 1
+           : rows == 3 && part == 1 ? 3
+                                    : 1 << (part - (rows == 3 ? 2 : 1));
+  }
+};
+
+template <typename T> struct GroupList {
+  int64_t numRows = 0, numParts = 1; ///< of the parts, those that are used
+  int32_t counts[3][GroupParts::maxParts] = {}; ///< [singles ..][part]
+  const int32_t *offsets = nullptr;
+  const T *values = nullptr;
+  /// What is so far behind each x is asked for; 0: nothing.
+  int64_t ahead = 0;
+};
+
 /// Where column j of feature k is: at (j / panel) * panelStride + j % panel
 /// + k * basisStride.
 template <typename T> struct Features {
@@ -137,10 +163,11 @@ template <typename T> struct Kernels {
   /// z[feature of y[i], column] = y[i, column], or += it.
   void (*expand)(const TapList<T> &taps, const T *x, int64_t vectors,
                  const Features<T> &z, bool accumulate);
-  /// rows[i][column] += y[i, column], for numBasis <= maxGroup.
-  void (*add)(const TapList<T> &taps, const T *x, int64_t vectors,
+  /// rows[i][column] += sum of the elements of row i, for numRows <= maxGroup
+  /// and columns first .. end - 1, whole vectors of them.
+  void (*add)(const GroupList<T> &taps, const T *x, int64_t first, int64_t end,
               T *const *rows, Ahead &ahead);
-  /// Vectors that `add` computes together, by numBasis - 1.
+  /// Vectors that `add` computes together, by numRows - 1.
   int64_t addVectors[maxGroup];
   void (*multiply)(const Product<T> &product);
   /// dst[i] = src[i], converted.
@@ -153,6 +180,10 @@ template <typename T> struct Kernels {
   /// dst[i * dstStride + j] = src[j * srcStride + i], i < rows, j < columns.
   void (*transpose)(const T *src, int64_t srcStride, T *dst, int64_t dstStride,
                     int64_t rows, int64_t columns);
+  /// dst[map * dstStride + i] = src[map * srcStride + i] for i in some vectors;
+  /// what is `ahead` of it is asked for.
+  void (*copyMaps)(const T *src, int64_t srcStride, T *dst, int64_t dstStride,
+                   int64_t maps, int64_t vectors, int64_t ahead);
   /// Ends a series of streaming stores.
   void (*fence)();
 };

@@ -161,45 +161,124 @@ static void expand(const TapList<T> &taps, const T *x, int64_t vectors,
 // Sums of taps
 //===----------------------------------------------------------------------===//
 
-template <typename T, int KB, int L>
-static void addBlock(const TapList<T> &taps, const T *x, int64_t first,
-                     T *const *rows) {
-  constexpr int64_t lanes = lanesOf<T>;
-  Vec<T> sums[KB][L];
+/// Adds `count` elements to the rows of a part. `offsets` and `values` move on.
+/// What is `ahead` of the columns comes for each map in two halves: with its
+/// singles and with its pairs.
+template <typename T, int Rows, int L, Element E, int Part>
+__attribute__((always_inline)) static inline void
+addToRows(int64_t count, const T *x, int64_t ahead, const int32_t *&offsets,
+          const T *&values, Vec<T> (&sums)[Rows][L]) {
+  constexpr int64_t line = lineBytes / int64_t(sizeof(T));
+  constexpr int64_t lines = L * lanesOf<T> / line / 2;
+  constexpr int64_t half = E == Element::single ? 0 : lines * line;
+  constexpr int mask = GroupParts::rowsOf(Rows, Part);
+  constexpr int used = __builtin_popcount(mask);
+  for (int64_t t = 0; t < count; ++t, values += used) {
+    const T *a = x + *offsets++;
+    const T *b = E == Element::single ? a : x + *offsets++;
+    if constexpr (Part == 0)
+      for (int64_t i = 0; i < lines; ++i)
+        __builtin_prefetch(b + ahead + half + i * line, 0, 2);
+    Vec<T> v[Rows];
+    int at = 0;
 #pragma GCC unroll 8
-  for (int k = 0; k < KB; ++k)
+    for (int r = 0; r < Rows; ++r)
+      if (mask >> r & 1)
+        v[r] = splat(values[at++]);
 #pragma GCC unroll 8
-    for (int l = 0; l < L; ++l)
-      sums[k][l] = load(rows[k] + first + l * lanes);
-  addList<T, KB, L>(taps, x + first, taps.values, sums);
+    for (int l = 0; l < L; ++l) {
+      const Vec<T> element =
+          elementAt<T, E>(a + l * lanesOf<T>, b + l * lanesOf<T>, used > 1);
 #pragma GCC unroll 8
-  for (int k = 0; k < KB; ++k)
-#pragma GCC unroll 8
-    for (int l = 0; l < L; ++l)
-      store(rows[k] + first + l * lanes, sums[k][l]);
-}
-
-template <typename T, int KB, int L>
-static void addColumns(const TapList<T> &taps, const T *x, int64_t first,
-                       int64_t vectors, T *const *rows, Ahead &ahead) {
-  if constexpr (L > 0) {
-    for (; vectors >= L; vectors -= L, first += L * lanesOf<T>) {
-      ahead.step();
-      addBlock<T, KB, L>(taps, x, first, rows);
+      for (int r = 0; r < Rows; ++r)
+        if (mask >> r & 1)
+          sums[r][l] = fma(v[r], element, sums[r][l]);
     }
-    addColumns<T, KB, L - 1>(taps, x, first, vectors, rows, ahead);
   }
 }
 
-template <typename T>
-static void add(const TapList<T> &taps, const T *x, int64_t vectors,
-                T *const *rows, Ahead &ahead) {
-  if (taps.numBasis == 3)
-    addColumns<T, 3, vectorsFor(3)>(taps, x, 0, vectors, rows, ahead);
-  else if (taps.numBasis == 2)
-    addColumns<T, 2, vectorsFor(2)>(taps, x, 0, vectors, rows, ahead);
+/// The parts of one kind of elements.
+template <typename T, int Rows, int L, Element E, int Parts, int Part = 0>
+__attribute__((always_inline)) static inline void
+addParts(const int32_t *counts, const T *x, int64_t ahead,
+         const int32_t *&offsets, const T *&values, Vec<T> (&sums)[Rows][L]) {
+  if constexpr (Part < Parts) {
+    addToRows<T, Rows, L, E, Part>(counts[Part], x, ahead, offsets, values,
+                                   sums);
+    addParts<T, Rows, L, E, Parts, Part + 1>(counts, x, ahead, offsets, values,
+                                             sums);
+  }
+}
+
+/// Of all parts the first `Parts`.
+template <typename T, int Rows, int L, int Parts>
+static void addBlocks(const GroupList<T> &taps, const T *x, int64_t first,
+                      int64_t end, T *const *rows, Ahead &ahead) {
+  constexpr int64_t lanes = lanesOf<T>;
+  T *at[Rows];
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r)
+    at[r] = rows[r];
+  for (; first + L * lanes <= end; first += L * lanes) {
+    ahead.step();
+    Vec<T> sums[Rows][L];
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+      for (int l = 0; l < L; ++l)
+        sums[r][l] = load(at[r] + first + l * lanes);
+    const int32_t *offsets = taps.offsets;
+    const T *values = taps.values, *from = x + first;
+    addParts<T, Rows, L, Element::single, Parts>(
+        taps.counts[0], from, taps.ahead, offsets, values, sums);
+    addParts<T, Rows, L, Element::sum, Parts>(taps.counts[1], from, taps.ahead,
+                                              offsets, values, sums);
+    addParts<T, Rows, L, Element::difference, Parts>(
+        taps.counts[2], from, taps.ahead, offsets, values, sums);
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
+      for (int l = 0; l < L; ++l)
+        store(at[r] + first + l * lanes, sums[r][l]);
+  }
+}
+
+/// Blocks of L vectors, and the rest by narrower ones.
+template <typename T, int Rows, int L, int Parts>
+static void addColumns(const GroupList<T> &taps, const T *x, int64_t first,
+                       int64_t end, T *const *rows, Ahead &ahead) {
+  if constexpr (L > 0) {
+    constexpr int64_t width = L * lanesOf<T>;
+    addBlocks<T, Rows, L, Parts>(taps, x, first, end, rows, ahead);
+    first += (end - first) / width * width;
+    // What is left is little: one loop for all lists, and not all widths.
+    addColumns<T, Rows, (L > 4 ? L / 2 : L - 1), GroupParts::numParts(Rows)>(
+        taps, x, first, end, rows, ahead);
+  }
+}
+
+template <typename T, int Rows>
+static void addRows(const GroupList<T> &taps, const T *x, int64_t first,
+                    int64_t end, T *const *rows, Ahead &ahead) {
+  constexpr int L = vectorsFor(Rows), parts = GroupParts::numParts(Rows);
+  if (taps.numParts == 1)
+    addColumns<T, Rows, L, 1>(taps, x, first, end, rows, ahead);
+  else if (parts > 3 &&
+           taps.numParts <= 3) // the longer arc has all taps of a shorter
+    addColumns<T, Rows, L, 3>(taps, x, first, end, rows, ahead);
   else
-    addColumns<T, 1, vectorsFor(1)>(taps, x, 0, vectors, rows, ahead);
+    addColumns<T, Rows, L, parts>(taps, x, first, end, rows, ahead);
+}
+
+template <typename T>
+static void add(const GroupList<T> &taps, const T *x, int64_t first,
+                int64_t end, T *const *rows, Ahead &ahead) {
+  if (taps.numRows == 3)
+    addRows<T, 3>(taps, x, first, end, rows, ahead);
+  else if (taps.numRows == 2)
+    addRows<T, 2>(taps, x, first, end, rows, ahead);
+  else
+    addRows<T, 1>(taps, x, first, end, rows, ahead);
 }
 
 //===----------------------------------------------------------------------===//
@@ -301,6 +380,17 @@ static void transpose(const T *src, int64_t srcStride, T *dst,
     }
 }
 
+template <typename T>
+static void copyMaps(const T *src, int64_t srcStride, T *dst, int64_t dstStride,
+                     int64_t maps, int64_t vectors, int64_t ahead) {
+  for (int64_t map = 0; map < maps; ++map, src += srcStride, dst += dstStride)
+    for (int64_t v = 0; v < vectors; ++v) {
+      const T *from = src + v * lanesOf<T>;
+      __builtin_prefetch(from + ahead, 0, 2);
+      store(dst + v * lanesOf<T>, load(from));
+    }
+}
+
 static void fence() {
 #if defined(__x86_64__)
   _mm_sfence();
@@ -320,6 +410,7 @@ template <typename T> constexpr Kernels<T> makeKernels() {
       streamRows<T>,
       deinterleave<T>,
       transpose<T>,
+      copyMaps<T>,
       fence};
 }
 

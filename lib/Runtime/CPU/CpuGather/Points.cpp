@@ -102,7 +102,8 @@ template const double *PointTables::values(const Kernels<double> &, int64_t,
 // Features
 //===----------------------------------------------------------------------===//
 
-template <typename T> void PointSource<T>::layout(Arena &arena, int64_t tile) {
+template <typename T>
+void PointSource<T>::layout(Arena &arena, int64_t tile, bool) {
   tables.layout(arena);
   transposed = arena.take<T>(field.numPoints * width);
   scratches = arena.take<Scratch>(problem.numThreads);

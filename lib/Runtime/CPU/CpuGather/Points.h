@@ -62,7 +62,7 @@ public:
       : problem(problem), kernels(kernels), field(field), tables(problem),
         width(roundUp(field.channels, kernels.lanes)) {}
 
-  void layout(Arena &arena, int64_t tile) override;
+  void layout(Arena &arena, int64_t tile, bool byChannel) override;
   int64_t numRows() const override {
     return divideUp(problem.numOut, pointBlock);
   }

@@ -43,8 +43,9 @@ public:
   virtual ~Source() = default;
 
   /// Takes its part of the workspace; `tile` is the largest number of columns
-  /// that fill will get.
-  virtual void layout(Arena &arena, int64_t tile) = 0;
+  /// that fill will get. `byChannel`: it gets the tiles of a channel's row one
+  /// after the other.
+  virtual void layout(Arena &arena, int64_t tile, bool byChannel) = 0;
 
   /// Rows, in the order in which they are best started: the longest first.
   virtual int64_t numRows() const = 0;

@@ -17,6 +17,8 @@ namespace disco::cpu_gather {
 /// Taps and pieces of a chunk, at most. The longest rows of filters in use have
 /// about 10,000 taps, and each ring is one piece.
 static constexpr int64_t chunkTaps = 16384, chunkPieces = 128;
+/// Bytes of all longitudes that a row needs of a channel, to be staged at once.
+static constexpr int64_t wholeBytes = 12 << 10;
 
 void orderByCost(const int64_t *cost, int32_t *order, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
@@ -27,15 +29,18 @@ void orderByCost(const int64_t *cost, int32_t *order, int64_t count) {
 }
 
 template <typename T>
-void SphereSource<T>::layout(Arena &arena, int64_t columns) {
+void SphereSource<T>::layout(Arena &arena, int64_t columns, bool tilesFollow) {
   tile = columns;
+  byChannel = tilesFollow;
   const disco_kernel_psi &psi = tables.psi;
   maxTaps = greater(lesser(psi.num_taps, chunkTaps), 1);
   maxPieces = greater(lesser(psi.num_arcs, chunkPieces), 1);
   cost = arena.take<int64_t>(tables.numRows);
   order = arena.take<int32_t>(tables.numRows);
   chunks = arena.take<Chunk>(problem.numThreads);
-  const int64_t stagedSize = maxTaps + maxPieces * problem.stride * (tile + 1);
+  const int64_t stagedSize =
+      greater(maxTaps + maxPieces * problem.stride * (tile + 1),
+              byChannel ? wholeBytes / int64_t(sizeof(T)) : 0);
   for (int i = 0; i < problem.numThreads; ++i) {
     Chunk chunk;
     chunk.pieces = arena.take<Piece>(maxPieces);
@@ -48,7 +53,12 @@ void SphereSource<T>::layout(Arena &arena, int64_t columns) {
     chunk.listValues = arena.take<T>(maxTaps * problem.numBasis);
     chunk.staged = arena.take<T>(stagedSize);
     if (problem.stride > 1)
-      chunk.ring = arena.take<T>(psi.nlon_in + problem.stride * (tile + 1));
+      chunk.ring = arena.take<T>(
+          psi.nlon_in +
+          problem.stride *
+              (greater(tile, byChannel ? roundUp(problem.lattice, kernels.panel)
+                                       : 0) +
+               1));
     if (chunks)
       new (chunks + i) Chunk(chunk);
   }
@@ -72,6 +82,16 @@ void SphereSource<T>::loadValues(Chunk &chunk, int64_t first, int64_t count,
       chunk.values + at * numBasis, count * numBasis);
 }
 
+/// Whether all columns of a row's pieces can be staged at once.
+template <typename T> bool SphereSource<T>::fitsWhole(int64_t arcRow) const {
+  const int64_t arcs = tables.firstArc(arcRow + 1) - tables.firstArc(arcRow);
+  const int64_t taps = tables.tapsOfRow(arcRow);
+  const int64_t columns = roundUp(problem.lattice, kernels.panel) + 1;
+  return byChannel && arcs <= maxPieces && taps <= maxTaps &&
+         (taps + arcs * problem.stride * columns) * int64_t(sizeof(T)) <=
+             wholeBytes;
+}
+
 /// Reads a chunk that starts at a tap of an arc.
 template <typename T>
 void SphereSource<T>::load(Chunk &chunk, int64_t arcRow, int64_t arc,
@@ -80,12 +100,15 @@ void SphereSource<T>::load(Chunk &chunk, int64_t arcRow, int64_t arc,
   chunk.arc = arc;
   chunk.tap = tap;
   chunk.numPieces = 0;
+  chunk.stagedBatch = chunk.stagedChannel = -1;
+  chunk.width =
+      fitsWhole(arcRow) ? roundUp(problem.lattice, kernels.panel) : tile;
   int64_t taps = 0, staged = 0;
   const int64_t end = tables.firstArc(arcRow + 1);
   while (arc < end && taps < maxTaps && chunk.numPieces < maxPieces) {
     const Arc whole = tables.arc(arc);
     const int64_t length = lesser(whole.length - tap, maxTaps - taps);
-    const int64_t size = phaseSize(length, tile);
+    const int64_t size = phaseSize(length, chunk.width);
     if (length > 0) {
       chunk.pieces[chunk.numPieces++] = {
           static_cast<int32_t>(whole.lat),
@@ -217,7 +240,7 @@ void SphereSource<T>::stage(Chunk &chunk, int64_t batch, int64_t channel,
     const char *ring = base + piece.lat * nlon * field.elementSize;
     const int64_t first = (piece.lonStart + firstColumn * stride) % nlon;
     const int64_t size = phaseSize(piece.length, columns);
-    const int64_t room = phaseSize(piece.length, tile);
+    const int64_t room = phaseSize(piece.length, chunk.width);
     // The same longitudes of the next channel.
     prefetch(ring + (field.numPoints + first) * field.elementSize,
              lesser(size * stride, nlon - first) * field.elementSize);
@@ -229,6 +252,24 @@ void SphereSource<T>::stage(Chunk &chunk, int64_t batch, int64_t channel,
     }
     to += room * stride;
   }
+}
+
+/// Where columns from `firstColumn` on of the pieces are.
+template <typename T>
+const T *SphereSource<T>::stageColumns(Chunk &chunk, int64_t batch,
+                                       int64_t channel, int64_t firstColumn,
+                                       int64_t columns) const {
+  const int64_t whole = roundUp(problem.lattice, kernels.panel);
+  if (!byChannel || chunk.width < whole || !chunk.isLast) {
+    stage(chunk, batch, channel, firstColumn, columns);
+    return chunk.staged;
+  }
+  if (chunk.stagedBatch != batch || chunk.stagedChannel != channel) {
+    stage(chunk, batch, channel, 0, whole);
+    chunk.stagedBatch = batch;
+    chunk.stagedChannel = channel;
+  }
+  return chunk.staged + firstColumn;
 }
 
 template <typename T>
@@ -243,12 +284,12 @@ void SphereSource<T>::fill(int thread, int64_t row, int64_t batch,
     load(chunk, arcRow, firstArc, 0);
   for (bool accumulate = false;; accumulate = true) {
     for (int64_t i = 0; i < count; ++i) {
-      stage(chunk, batch, channel + i, firstColumn, columns);
+      const T *x =
+          stageColumns(chunk, batch, channel + i, firstColumn, columns);
       Features<T> to = z;
       to.data += i * channelStride;
       for (const TapList<T> &list : chunk.lists)
-        kernels.expand(list, chunk.staged, columns / kernels.lanes, to,
-                       accumulate);
+        kernels.expand(list, x, columns / kernels.lanes, to, accumulate);
     }
     if (chunk.isLast)
       return;

@@ -22,6 +22,9 @@
 // longitudes, and one of the maps that are odd, with their difference. On a
 // piece on which a map is not what it is on most, no taps are paired.
 //
+// What one row after the other reads in tiles (contract) is copied once for the
+// whole row of a channel, if it fits into the first cache.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DISCO_LIB_RUNTIME_CPU_CPUGATHER_SPHERE_H
@@ -72,7 +75,7 @@ public:
                const Field &field)
       : problem(problem), kernels(kernels), field(field), tables(problem) {}
 
-  void layout(Arena &arena, int64_t tile) override;
+  void layout(Arena &arena, int64_t tile, bool byChannel) override;
   int64_t numRows() const override { return tables.numRows; }
   RowPlace place(int64_t row) const override {
     const int64_t arcRow = order[row];
@@ -110,14 +113,20 @@ private:
     int32_t *features = nullptr, *listOffsets[2] = {};
     T *listValues = nullptr;
     T *staged = nullptr, *ring = nullptr;
+    int64_t width = 0; ///< columns that a piece has room for
+    /// Of which channel all columns are staged; -1: of none.
+    int64_t stagedBatch = -1, stagedChannel = -1;
   };
 
+  bool fitsWhole(int64_t arcRow) const;
   void load(Chunk &chunk, int64_t arcRow, int64_t arc, int64_t tap) const;
   void loadValues(Chunk &chunk, int64_t first, int64_t count, int64_t at) const;
   void chooseMirrored(Chunk &chunk) const;
   void makeList(Chunk &chunk, bool isOdd, int32_t *offsets, T *values) const;
   void stage(Chunk &chunk, int64_t batch, int64_t channel, int64_t firstColumn,
              int64_t columns) const;
+  const T *stageColumns(Chunk &chunk, int64_t batch, int64_t channel,
+                        int64_t firstColumn, int64_t columns) const;
   void loadRing(const char *ring, int64_t first, int64_t count, T *to) const;
   /// What a piece needs of one phase for some columns.
   int64_t phaseSize(int64_t length, int64_t columns) const {
@@ -132,6 +141,7 @@ private:
   int64_t *cost = nullptr;
   int32_t *order = nullptr;
   int64_t maxTaps = 0, maxPieces = 0, tile = 0;
+  bool byChannel = false;
 };
 
 } // namespace disco::cpu_gather

@@ -5,42 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// contract_sum, and a conv with the weight first, sum K maps over the rings of
-// psi. A task takes some out-latitudes and channels, and runs over the rings
-// that they read, from north to south. Each ring is copied or computed once,
-//
-//   u[channel, k, longitude]  =  z[channel, k]  or  sum over c: w[c, k] x[c]
-//
-// and then added to all rows that read it, while it is in the cache:
-//
-//   sums[row, channel] += taps of row in ring * u[channel]
-//
-// A row thus adds up its rings from north to south, and on each its arcs in
-// order, in whichever task it is. Ring and row are extended periodically, as
-// far as the taps reach, so that no tap tests for the wrap:
-//
-//   u   [ .. lattice/2 .. | 0 .. lattice | .. one row's padding .. ]  per phase
-//
-// One row alone needs a load of u for each multiplication. Up to three rows
-// that follow each other among those that read a ring, and whose arcs on it
-// overlap well, are a *group*: a list of the taps of all their arcs, with
-// values of zero where a row has no tap. (A value that is not finite may so
-// reach a point of another row of the group.) Taps that mirror each other for
-// all rows of a group (Mirror.h) are one element, the sum or the difference of
-// two longitudes. Groups and their elements depend on psi alone.
-//
-// The lists are made once for all channels of a task, as many as a thread has
-// room for: a *round*. Then a channel after the other runs through the round,
-// so that each of its K maps is read in one go, and the sums of few rows are in
-// use at a time. A mixed ring holds all channels, and is a round.
-//
-//===----------------------------------------------------------------------===//
 
+#include "SphereSum.h"
 #include "../ThreadPool.h"
-#include "Operations.h"
-#include "Sphere.h"
-#include "Values.h"
 
 #include <algorithm>
 #include <new>
@@ -60,119 +27,10 @@ constexpr int64_t maxBlock = DISCO_CPU_GATHER_ROW_CHANNELS;
 constexpr int64_t tasksPerThread = 8;
 /// Channels and longitudes of x that are mixed together.
 constexpr int64_t mixChannels = 256, mixColumns = 96;
-/// Elements (taps or pairs of them, for each k) and pieces of a round.
-constexpr int64_t listSize = 32768, maxPieces = 1024;
-/// Rows of a task, at least: its first and last rings are also read by others.
-constexpr int64_t minRows = 8;
+/// Results of contract_sum do not stay in the caches while more is read.
+constexpr int64_t streamBytes = 16 << 20;
 
-template <typename T> class SphereSum final : public Operation {
-public:
-  SphereSum(const Problem &problem, const Kernels<T> &kernels)
-      : problem(problem), call(*problem.call), kernels(kernels),
-        tables(problem), lattice(problem.lattice),
-        padded(roundUp(problem.lattice, kernels.panel)),
-        phaseSize(roundUp(problem.lattice + padded, kernels.panel)),
-        mapSize(problem.stride * phaseSize) {}
-
-  void layout(Arena &arena) override;
-  void run() override;
-
-private:
-  bool mixes() const { return call.op == DISCO_OP_CONV; }
-  int64_t channelSize() const { return problem.numBasis * mapSize; }
-  /// Taps of a group: arcs that overlap.
-  int64_t maxLength() const { return 2 * call.psi.nlon_in; }
-  int64_t ringPanels() const {
-    return roundUp(call.psi.nlon_in, kernels.panel);
-  }
-
-  /// An arc as its ring sees it.
-  struct Reader {
-    int32_t row, arc;
-  };
-
-  /// Consecutive elements of a group.
-  struct Piece {
-    int32_t lat;
-    int32_t rows[maxGroup], slots[maxGroup], numRows;
-    int32_t firstOffset, firstElement;
-    int32_t singles, sums, differences;
-    int32_t lowest, highest; ///< columns of u that taps start from
-    uint8_t isFirst, isLast; ///< bit r: of row r
-  };
-
-  /// A thread's buffers.
-  struct Scratch {
-    T *ring = nullptr;   ///< u [block or 1][K][stride][phaseSize]
-    T *mixed = nullptr;  ///< [block * K][nlonIn], stride > 1
-    T *x = nullptr;      ///< panels of x
-    T *row = nullptr;    ///< one ring of x
-    T *sums = nullptr;   ///< [block][slot][padded]
-    T *values = nullptr; ///< of elements, [element][row]
-    int32_t *offsets = nullptr;
-    T *groupValues = nullptr;      ///< [row][tap][K]
-    int32_t *tapOffsets = nullptr; ///< of a group
-    uint8_t *parity = nullptr;     ///< [K]
-    Piece *pieces = nullptr;
-    int32_t *slots = nullptr;     ///< of rows; -1: none
-    int32_t *freeSlots = nullptr; ///< a stack
-    int32_t *left = nullptr;      ///< arcs of a row that are to be added
-    // Of the present round:
-    int64_t numPieces = 0, used = 0, usedOffsets = 0;
-    int64_t numFree = 0;
-  };
-
-  /// What a task computes.
-  struct Task {
-    int64_t batch, group, firstChannel, count; ///< channels in the group
-    int64_t firstRow, numRows;
-    Scratch *scratch;
-
-    bool has(int64_t row) const {
-      return row >= firstRow && row < firstRow + numRows;
-    }
-  };
-
-  void indexReaders();
-  void computeTask(int64_t task, Scratch &scratch);
-  void addRing(const Task &task, int64_t lat);
-  int64_t groupAt(const Reader *begin, const Reader *end, int64_t &start,
-                  int64_t &length) const;
-  void addGroup(const Task &task, int64_t lat, const Reader *group,
-                int64_t size, int64_t start, int64_t length);
-  Piece &startPiece(const Task &task, const Piece &like);
-  void append(const Task &task, Piece *&piece, int64_t length, int64_t u,
-              int64_t other, int64_t k, const int32_t *rowsOfGroup);
-  void writeOffsets(Scratch &s, int64_t start, int64_t length,
-                    Piece &piece) const;
-  void loadValues(const Arc &arc, int64_t first, int64_t count, T *to) const;
-  int64_t shiftOf(const Arc &from, const Arc &to) const;
-  void addRound(const Task &task);
-  void addPiece(const Task &task, const Piece &piece, int64_t channel,
-                const T *ring, Ahead &ahead);
-  void mixRing(const Task &task, int64_t lat);
-  const char *mapOf(const Task &task, int64_t channel, int64_t k,
-                    int64_t lat) const;
-  void copyRing(const Task &task, int64_t channel, int64_t lat) const;
-  Ahead ringAhead(const Task &task, int64_t lat, int64_t channel,
-                  int64_t steps) const;
-  void extend(T *maps, int64_t lowest, int64_t highest) const;
-  void storeRow(const Task &task, int64_t row, int64_t channel, const T *sums);
-
-  const Problem &problem;
-  const disco_kernel_call &call;
-  const Kernels<T> &kernels;
-  const SphereTables tables;
-  const int64_t lattice, padded, phaseSize, mapSize;
-  int64_t block = 1, blocks = 1; ///< channels of a task; tasks of a group
-  int64_t rowChunk = 1, chunks = 1;
-  T *weight = nullptr;
-  Scratch *scratches = nullptr;
-  int64_t *cost = nullptr;
-  int32_t *order = nullptr;
-  int64_t *firstReader = nullptr; ///< of each ring
-  Reader *readers = nullptr;      ///< by ring, then by row and arc
-};
+} // namespace
 
 template <typename T> void SphereSum<T>::layout(Arena &arena) {
   const disco_kernel_psi &psi = call.psi;
@@ -212,9 +70,13 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
     s.sums = arena.take<T>(rowChunk * block * padded);
     s.values = arena.take<T>(maxGroup * list);
     s.offsets = arena.take<int32_t>(2 * list);
-    s.groupValues = arena.take<T>(maxGroup * maxLength() * numBasis);
-    s.tapOffsets = arena.take<int32_t>(maxLength());
+    s.direct = arena.take<int32_t>(isPlain() ? 2 * list : 0);
+    s.groupValues = arena.take<T>(maxGroup * psi.nlon_in * numBasis);
+    s.tapOffsets = arena.take<int32_t>(psi.nlon_in);
+    s.tapColumns = arena.take<int32_t>(psi.nlon_in);
     s.parity = arena.take<uint8_t>(numBasis);
+    s.tapParts = arena.take<uint8_t>(psi.nlon_in);
+    s.maps = arena.take<int32_t>(4 * numBasis);
     s.pieces = arena.take<Piece>(maxPieces);
     s.slots = arena.take<int32_t>(rowChunk);
     s.freeSlots = arena.take<int32_t>(rowChunk);
@@ -236,6 +98,13 @@ template <typename T> void SphereSum<T>::run() {
                            problem.numBasis);
         });
   }
+  // Streaming needs elements that are sums, one after the other.
+  isStreamed = call.dtype == (sizeof(T) == 8 ? DISCO_F64 : DISCO_F32) &&
+               !mixes() && problem.phases == 1 &&
+               reinterpret_cast<uintptr_t>(call.y) % sizeof(T) == 0 &&
+               problem.batch * problem.channels * problem.numBasis *
+                       problem.numIn * problem.elementSize >=
+                   streamBytes;
   indexReaders();
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     cost[chunk] = 0;
@@ -249,28 +118,6 @@ template <typename T> void SphereSum<T>::run() {
       [&](int64_t task, int thread) { computeTask(task, scratches[thread]); });
 }
 
-/// Sorts the arcs by ring, phase and row.
-template <typename T> void SphereSum<T>::indexReaders() {
-  const int64_t numRings = call.psi.nlat_in;
-  std::fill_n(firstReader, numRings + 1, int64_t(0));
-  for (int64_t a = 0; a < call.psi.num_arcs; ++a)
-    ++firstReader[tables.arc(a).lat + 1];
-  for (int64_t lat = 0; lat < numRings; ++lat)
-    firstReader[lat + 1] += firstReader[lat];
-  // Rows of a phase follow each other: their arcs have the same middle.
-  for (int64_t i = 0; i < tables.numRows; ++i) {
-    const int64_t row =
-        i % call.psi.nlat_out * problem.phases + i / call.psi.nlat_out;
-    for (int64_t a = tables.firstArc(row); a < tables.firstArc(row + 1); ++a)
-      readers[firstReader[tables.arc(a).lat]++] = {static_cast<int32_t>(row),
-                                                   static_cast<int32_t>(a)};
-  }
-  // Each is now where the next should be.
-  for (int64_t lat = numRings; lat > 0; --lat)
-    firstReader[lat] = firstReader[lat - 1];
-  firstReader[0] = 0;
-}
-
 template <typename T>
 void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
   const int64_t perChunk = problem.batch * problem.groups * blocks;
@@ -282,25 +129,9 @@ void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
   task.group = number / blocks % problem.groups;
   task.batch = number / blocks / problem.groups % problem.batch;
   task.scratch = &scratch;
-  scratch.numFree = task.numRows;
-  int64_t firstRing = call.psi.nlat_in, endRing = 0;
-  for (int64_t row = 0; row < task.numRows; ++row) {
-    const int64_t begin = tables.firstArc(task.firstRow + row);
-    const int64_t end = tables.firstArc(task.firstRow + row + 1);
-    scratch.slots[row] = -1;
-    scratch.freeSlots[row] = static_cast<int32_t>(task.numRows - 1 - row);
-    scratch.left[row] = static_cast<int32_t>(end - begin);
-    if (begin < end) {
-      firstRing = lesser(firstRing, tables.arc(begin).lat);
-      endRing = greater(endRing, tables.arc(end - 1).lat + 1);
-    }
-  }
-  scratch.numPieces = scratch.used = scratch.usedOffsets = 0;
-  for (int64_t lat = firstRing; lat < endRing; ++lat) {
-    if (mixes())
-      addRound(task);
-    addRing(task, lat);
-  }
+  // The same rows of the last channels have left their lists.
+  if (mixes() || scratch.listedRow != task.firstRow)
+    makeLists(task);
   addRound(task);
   for (int64_t row = task.firstRow; row < task.firstRow + task.numRows; ++row)
     if (tables.firstArc(row) == tables.firstArc(row + 1)) {
@@ -308,212 +139,42 @@ void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
       for (int64_t i = 0; i < task.count; ++i)
         storeRow(task, row, i, scratch.sums);
     }
+  if (isStreamed)
+    kernels.fence();
 }
 
-/// Where an arc starts, seen from the start of another; the nearer way round.
-template <typename T>
-int64_t SphereSum<T>::shiftOf(const Arc &from, const Arc &to) const {
-  const int64_t nlon = call.psi.nlon_in;
-  const int64_t shift = (to.lonStart - from.lonStart + nlon) % nlon;
-  return shift > nlon / 2 ? shift - nlon : shift;
-}
-
-/// The number of readers from `begin` on that are added together. Their taps
-/// are `length` from `start` on, seen from the first arc's start.
-template <typename T>
-int64_t SphereSum<T>::groupAt(const Reader *begin, const Reader *end,
-                              int64_t &start, int64_t &length) const {
-  // The cost of a tap by the number of rows.
-  static constexpr int64_t tapCost[maxGroup] = {8, 9, 11};
-  const Arc first = tables.arc(begin->arc);
-  start = 0;
-  length = first.length;
-  int64_t size = 1, low = 0, high = first.length;
-  int64_t apart = tapCost[0] * first.length;
-  for (int64_t i = 1; i < maxGroup && begin + i < end; ++i) {
-    // A row with several arcs on the ring adds them one by one.
-    const bool isOnly =
-        begin + i + 1 >= end || begin[i + 1].row != begin[i].row;
-    if (!isOnly || begin[i].row == begin[i - 1].row ||
-        begin[i].row % problem.phases != begin->row % problem.phases)
-      break;
-    const Arc arc = tables.arc(begin[i].arc);
-    const int64_t shift = shiftOf(first, arc);
-    low = lesser(low, shift);
-    high = greater(high, shift + arc.length);
-    apart += tapCost[0] * arc.length;
-    if (tapCost[i] * (high - low) < apart) {
-      size = i + 1;
-      start = low;
-      length = high - low;
-      apart = tapCost[i] * length;
-    }
-  }
-  return size;
-}
-
-/// Lists a ring for all rows of the task that read it.
-template <typename T>
-void SphereSum<T>::addRing(const Task &task, int64_t lat) {
-  const Reader *end = readers + firstReader[lat + 1];
-  bool isMixed = !mixes();
-  for (const Reader *reader = readers + firstReader[lat]; reader < end;) {
-    int64_t start, length;
-    const int64_t size = groupAt(reader, end, start, length);
-    bool isOurs = false;
-    for (int64_t i = 0; i < size; ++i)
-      isOurs |= task.has(reader[i].row);
-    if (isOurs) {
-      if (!isMixed)
-        mixRing(task, lat);
-      isMixed = true;
-      addGroup(task, lat, reader, size, start, length);
-    }
-    reader += size;
-  }
-}
-
-/// Begins a piece that is like another, and a round if this one is full. Rows
-/// that have no sums yet get a slot: few are in use at a time.
-template <typename T>
-typename SphereSum<T>::Piece &SphereSum<T>::startPiece(const Task &task,
-                                                       const Piece &like) {
+/// Lists the rings of a task; the last round is not added yet.
+template <typename T> void SphereSum<T>::makeLists(const Task &task) {
   Scratch &s = *task.scratch;
-  Piece piece = like; // addRound does not move pieces, but they are used again
-  if (s.numPieces == maxPieces || s.used == greater(listSize, problem.numBasis))
-    addRound(task);
-  piece.firstOffset = static_cast<int32_t>(s.usedOffsets);
-  piece.firstElement = static_cast<int32_t>(s.used);
-  piece.singles = piece.sums = piece.differences = 0;
-  piece.isFirst = piece.isLast = 0;
-  for (int32_t r = 0; r < piece.numRows; ++r) {
-    int32_t &slot = s.slots[piece.rows[r] - task.firstRow];
-    if (slot < 0) {
-      slot = s.freeSlots[--s.numFree];
-      piece.isFirst = static_cast<uint8_t>(piece.isFirst | 1 << r);
-    }
-    piece.slots[r] = slot;
-  }
-  return s.pieces[s.numPieces++] = piece;
-}
-
-/// Appends an element: tap u, or that and another, of map k.
-template <typename T>
-void SphereSum<T>::append(const Task &task, Piece *&piece, int64_t length,
-                          int64_t u, int64_t other, int64_t k,
-                          const int32_t *rowsOfGroup) {
-  Scratch &s = *task.scratch;
-  if (s.used == greater(listSize, problem.numBasis))
-    piece = &startPiece(task, *piece);
-  const int64_t numBasis = problem.numBasis, map = k * mapSize;
-  T *to = s.values + maxGroup * piece->firstElement +
-          (s.used - piece->firstElement) * piece->numRows;
-  for (int32_t r = 0; r < piece->numRows; ++r)
-    to[r] = s.groupValues[(rowsOfGroup[r] * length + u) * numBasis + k];
-  s.offsets[s.usedOffsets++] = static_cast<int32_t>(s.tapOffsets[u] + map);
-  if (other != u)
-    s.offsets[s.usedOffsets++] =
-        static_cast<int32_t>(s.tapOffsets[other] + map);
-  ++s.used;
-}
-
-/// Appends a group to the lists: singles, sums, differences.
-template <typename T>
-void SphereSum<T>::addGroup(const Task &task, int64_t lat, const Reader *group,
-                            int64_t size, int64_t start, int64_t length) {
-  Scratch &s = *task.scratch;
-  const int64_t numBasis = problem.numBasis;
-  const Arc first = tables.arc(group->arc);
-  const bool isRing = length == call.psi.nlon_in;
-  std::fill_n(s.parity, numBasis, uint8_t(even | odd));
-  Piece like{};
-  like.lat = static_cast<int32_t>(lat);
-  int32_t rowsOfGroup[maxGroup];
-  for (int64_t i = 0; i < size; ++i) {
-    const Arc arc = tables.arc(group[i].arc);
-    T *values = s.groupValues + i * length * numBasis;
-    loadValues(arc, start - shiftOf(first, arc), length, values);
-    // Whether or not the row is the task's: who adds it changes no bit.
-    narrowParity(values, length, numBasis, isRing, s.parity);
-    if (!task.has(group[i].row))
-      continue;
-    rowsOfGroup[like.numRows] = static_cast<int32_t>(i);
-    like.rows[like.numRows++] = group[i].row;
-  }
-  writeOffsets(s, first.lonStart + start, length, like);
-  Piece *piece = &startPiece(task, like);
-  for (int64_t u = 0; u < length; ++u) {
-    const bool isMiddle = mirrorOf(u, length, isRing) == u;
-    for (int64_t k = 0; k < numBasis; ++k)
-      if (s.parity[k] == neither || isMiddle) {
-        append(task, piece, length, u, u, k, rowsOfGroup);
-        ++piece->singles;
-      }
-  }
-  for (const bool isOdd : {false, true})
-    for (int64_t u = 0; u < length; ++u) {
-      const int64_t other = mirrorOf(u, length, isRing);
-      for (int64_t k = 0; other > u && k < numBasis; ++k)
-        if (s.parity[k] != neither && isOdd == !(s.parity[k] & even)) {
-          append(task, piece, length, u, other, k, rowsOfGroup);
-          ++(isOdd ? piece->differences : piece->sums);
-        }
-    }
-  for (int32_t r = 0; r < piece->numRows; ++r) {
-    const int64_t row = piece->rows[r] - task.firstRow;
-    if (--s.left[row] > 0)
-      continue;
-    piece->isLast = static_cast<uint8_t>(piece->isLast | 1 << r);
-    s.freeSlots[s.numFree++] = s.slots[row];
-  }
-}
-
-/// Writes where the taps of longitudes [start, start + length) find their
-/// columns of map 0.
-template <typename T>
-void SphereSum<T>::writeOffsets(Scratch &s, int64_t start, int64_t length,
-                                Piece &piece) const {
-  const int64_t stride = problem.stride, nlon = call.psi.nlon_in;
-  const int64_t lon = (start % nlon + nlon) % nlon;
-  int64_t phase = lon % stride, at = lon / stride;
-  for (int64_t u = 0; u < length; ++u) {
-    // Near the start of the ring at either end of it.
-    const auto from =
-        static_cast<int32_t>(at >= lattice - lattice / 2 ? at - lattice : at);
-    piece.lowest = from < piece.lowest ? from : piece.lowest;
-    piece.highest = from > piece.highest ? from : piece.highest;
-    s.tapOffsets[u] =
-        static_cast<int32_t>(phase * phaseSize + lattice / 2 + from);
-    if (++phase == stride) {
-      phase = 0;
-      if (++at == lattice)
-        at = 0;
+  s.numFree = task.numRows;
+  int64_t firstRing = call.psi.nlat_in, endRing = 0;
+  for (int64_t row = 0; row < task.numRows; ++row) {
+    const int64_t begin = tables.firstArc(task.firstRow + row);
+    const int64_t end = tables.firstArc(task.firstRow + row + 1);
+    s.slots[row] = -1;
+    s.freeSlots[row] = static_cast<int32_t>(task.numRows - 1 - row);
+    s.left[row] = static_cast<int32_t>(end - begin);
+    if (begin < end) {
+      firstRing = lesser(firstRing, tables.arc(begin).lat);
+      endRing = greater(endRing, tables.arc(end - 1).lat + 1);
     }
   }
+  emptyLists(s);
+  s.listedRow = task.firstRow;
+  for (int64_t lat = firstRing; lat < endRing; ++lat) {
+    if (mixes()) {
+      addRound(task);
+      emptyLists(s);
+    }
+    addRing(task, lat);
+  }
 }
 
-/// The values of taps [first, first + count) of an arc, zeros outside it.
-template <typename T>
-void SphereSum<T>::loadValues(const Arc &arc, int64_t first, int64_t count,
-                              T *to) const {
-  const int64_t numBasis = problem.numBasis;
-  const int64_t begin = lesser(greater(first, 0), arc.length);
-  const int64_t end = greater(lesser(first + count, arc.length), begin);
-  if (end - begin < count)
-    std::fill_n(to, count * numBasis, T(0));
-  if (begin < end)
-    kernels.load[call.psi.value_dtype](
-        advance(call.psi.values, (arc.valueOffset + begin) * numBasis,
-                sizeOfFloat(call.psi.value_dtype)),
-        to + (begin - first) * numBasis, (end - begin) * numBasis);
-}
-
-/// Adds the lists to the sums of all channels, and empties them.
+/// Adds the lists to the sums of all channels.
 template <typename T> void SphereSum<T>::addRound(const Task &task) {
   Scratch &s = *task.scratch;
   const Piece *end = s.pieces + s.numPieces;
-  for (int64_t i = 0; s.numPieces > 0 && i < task.count; ++i) {
-    T *ring = mixes() ? s.ring + i * channelSize() : s.ring;
+  for (int64_t i = 0; s.numPieces > 0 && i < task.count; ++i)
     for (const Piece *piece = s.pieces; piece < end;) {
       // The pieces of a ring.
       const Piece *next = piece;
@@ -521,28 +182,61 @@ template <typename T> void SphereSum<T>::addRound(const Task &task) {
       for (; next < end && next->lat == piece->lat; ++next) {
         lowest = lesser(lowest, next->lowest);
         highest = greater(highest, next->highest);
-        steps += divideUp(padded / kernels.lanes,
-                          kernels.addVectors[next->numRows - 1]);
+        steps += divideUp(vectors, kernels.addVectors[next->numRows - 1]);
       }
-      Ahead ahead; // what is copied next
-      if (!mixes()) {
-        copyRing(task, i, piece->lat);
+      RingPlace place = placeRing(task, i, piece->lat, lowest, highest);
+      if (!mixes() && !place.x) { // what is copied next
         if (next < end)
-          ahead = ringAhead(task, next->lat, i, steps);
+          place.ahead = ringAhead(task, next->lat, i, steps);
         else if (i + 1 < task.count)
-          ahead = ringAhead(task, s.pieces->lat, i + 1, steps);
+          place.ahead = ringAhead(task, s.pieces->lat, i + 1, steps);
       }
-      extend(ring, lowest, highest);
       for (; piece < next; ++piece)
-        addPiece(task, *piece, i, ring, ahead);
+        addPiece(task, *piece, i, place);
     }
+}
+
+/// Makes a ring ready whose taps start from columns lowest .. highest.
+template <typename T>
+typename SphereSum<T>::RingPlace
+SphereSum<T>::placeRing(const Task &task, int64_t channel, int64_t lat,
+                        int64_t lowest, int64_t highest) const {
+  const int64_t width = kernels.addVectors[maxGroup - 1] * kernels.lanes;
+  const int64_t end = vectors * kernels.lanes;
+  RingPlace place;
+  place.staged = task.scratch->ring + (mixes() ? channel * channelSize() : 0);
+  if (mixes() || problem.stride > 1) {
+    if (!mixes())
+      copyRing(task, channel, lat);
+    extend(place.staged, lowest, highest);
+    return place;
   }
-  s.numPieces = s.used = s.usedOffsets = 0;
+  const int64_t first = roundUp(-lowest, width);
+  const int64_t room = lattice - highest - first;
+  // Of the ring's start so many vectors follow its end.
+  const int64_t head =
+      divideUp(greater(first, end - lattice) + highest, kernels.lanes);
+  if (!readsDirectly() || room < width ||
+      lattice + head * kernels.lanes > phaseSize - margin) {
+    stage(task, channel, lat, lowest, end + highest);
+    return place;
+  }
+  place.x = reinterpret_cast<const T *>(mapOf(task, channel, 0, lat));
+  place.first = first;
+  place.end = first + room / width * width;
+  const int64_t tail = divideUp(lattice - place.end - lowest, kernels.lanes);
+  T *to = place.staged + margin + lattice;
+  kernels.copyMaps(place.x + lattice - tail * kernels.lanes, problem.numIn,
+                   to - tail * kernels.lanes, mapSize, problem.numBasis, tail,
+                   lattice);
+  kernels.copyMaps(place.x, problem.numIn, to, mapSize, problem.numBasis, head,
+                   lattice);
+  return place;
 }
 
 template <typename T>
 void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
-                            int64_t channel, const T *ring, Ahead &ahead) {
+                            int64_t channel, RingPlace &place) {
   Scratch &s = *task.scratch;
   T *rows[maxGroup] = {};
   for (int32_t r = 0; r < piece.numRows; ++r) {
@@ -550,11 +244,21 @@ void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
     if (piece.isFirst >> r & 1)
       std::fill_n(rows[r], padded, T(0));
   }
-  TapList<T> list{piece.singles, piece.numRows, s.offsets + piece.firstOffset,
-                  s.values + maxGroup * piece.firstElement};
-  list.numSums = piece.sums;
-  list.numDifferences = piece.differences;
-  kernels.add(list, ring, padded / kernels.lanes, rows, ahead);
+  GroupList<T> list;
+  list.numRows = piece.numRows;
+  list.numParts = piece.numParts;
+  std::copy_n(piece.counts[0], 3 * GroupParts::maxParts, list.counts[0]);
+  list.offsets = s.offsets + piece.firstOffset;
+  list.values = s.values + piece.firstValue;
+  const int64_t end = vectors * kernels.lanes;
+  kernels.add(list, place.staged, place.end, end, rows, place.ahead);
+  if (place.x) {
+    kernels.add(list, place.staged + lattice, 0, place.first, rows,
+                place.ahead);
+    list.offsets = s.direct + piece.firstOffset;
+    list.ahead = call.psi.nlon_in;
+    kernels.add(list, place.x, place.first, place.end, rows, place.ahead);
+  }
   for (int32_t r = 0; r < piece.numRows; ++r)
     if (piece.isLast >> r & 1)
       storeRow(task, piece.rows[r], channel, rows[r]);
@@ -564,13 +268,29 @@ void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
 /// it is read.
 template <typename T>
 void SphereSum<T>::extend(T *maps, int64_t lowest, int64_t highest) const {
-  const int64_t end = lesser(highest + padded, phaseSize - lattice / 2);
+  const int64_t end = highest + vectors * kernels.lanes;
   for (int64_t i = 0; i < problem.numBasis * problem.stride; ++i) {
-    T *first = maps + i * phaseSize + lattice / 2;
+    T *first = maps + i * phaseSize + margin;
     for (int64_t j = lowest; j < 0; ++j)
       first[j] = first[j + lattice];
     for (int64_t j = lattice; j < end; ++j)
       first[j] = first[j - lattice];
+  }
+}
+
+/// Copies columns [first, end) of each map of a ring, which repeats.
+template <typename T>
+void SphereSum<T>::stage(const Task &task, int64_t channel, int64_t lat,
+                         int64_t first, int64_t end) const {
+  for (int64_t k = 0; k < problem.numBasis; ++k) {
+    const char *ring = mapOf(task, channel, k, lat);
+    T *to = task.scratch->ring + k * mapSize + margin;
+    for (int64_t j = first; j < end;) {
+      const int64_t at = (j % lattice + lattice) % lattice;
+      const int64_t count = lesser(end - j, lattice - at);
+      kernels.load[call.dtype](ring + at * problem.elementSize, to + j, count);
+      j += count;
+    }
   }
 }
 
@@ -605,13 +325,9 @@ void SphereSum<T>::copyRing(const Task &task, int64_t channel,
   const int64_t nlon = call.psi.nlon_in;
   for (int64_t k = 0; k < problem.numBasis; ++k) {
     const char *ring = mapOf(task, channel, k, lat);
-    T *to = s.ring + k * mapSize + lattice / 2;
-    if (problem.stride == 1) {
-      kernels.load[call.dtype](ring, to, nlon);
-    } else {
-      kernels.load[call.dtype](ring, s.row, nlon);
-      kernels.deinterleave(s.row, to, nlon, problem.stride, phaseSize);
-    }
+    T *to = s.ring + k * mapSize + margin;
+    kernels.load[call.dtype](ring, s.row, nlon);
+    kernels.deinterleave(s.row, to, nlon, problem.stride, phaseSize);
   }
 }
 
@@ -635,7 +351,7 @@ void SphereSum<T>::mixRing(const Task &task, int64_t lat) {
                 isDirect ? maps * mapSize : maps * ringPanels(), T(0));
   for (int64_t first = 0; first < nlon; first += tile) {
     const int64_t columns = lesser(tile, nlon - first);
-    product.c = (isDirect ? s.ring + lattice / 2 : s.mixed) + first;
+    product.c = (isDirect ? s.ring + margin : s.mixed) + first;
     product.panels = divideUp(columns, panel);
     product.accumulate = false;
     for (int64_t c0 = 0; c0 < problem.groupIn; c0 += mixChannels) {
@@ -662,7 +378,7 @@ void SphereSum<T>::mixRing(const Task &task, int64_t lat) {
   if (!isDirect)
     for (int64_t map = 0; map < maps; ++map)
       kernels.deinterleave(s.mixed + map * ringPanels(),
-                           s.ring + map * mapSize + lattice / 2, nlon,
+                           s.ring + map * mapSize + margin, nlon,
                            problem.stride, phaseSize);
 }
 
@@ -673,19 +389,31 @@ void SphereSum<T>::storeRow(const Task &task, int64_t row, int64_t channel,
   const int64_t element =
       (task.batch * problem.outChannels + o) * problem.numOut +
       row / problem.phases * call.psi.nlon_out + row % problem.phases;
+  char *to = const_cast<char *>(advance(call.y, element, problem.elementSize));
+  if (isStreamed) {
+    StreamRows<T> rows;
+    rows.sums = const_cast<T *>(sums);
+    rows.out = reinterpret_cast<T *>(to);
+    rows.rows = 1;
+    rows.count = lattice;
+    rows.isFirst = rows.isLast = true;
+    kernels.stream(rows);
+    return;
+  }
   StoreRow<T> out;
   out.count = lattice;
   out.outStride = problem.phases;
   out.activation = call.activation;
   out.sums = sums;
-  out.out = const_cast<char *>(advance(call.y, element, problem.elementSize));
+  out.out = to;
   if (call.has_residual)
     out.residual = advance(call.residual, element, problem.elementSize);
   out.bias = biasOf<T>(call, o);
   kernels.store[call.dtype](out);
 }
 
-} // namespace
+template class SphereSum<float>;
+template class SphereSum<double>;
 
 template <typename T>
 Operation *makeSphereSum(const Problem &problem, const Kernels<T> &kernels,

@@ -89,7 +89,7 @@ template <typename T> void WeightGrad<T>::layout(Arena &arena) {
   splits = divideUp(taskTarget, channelTasks);
   const int64_t bytes = channelTasks * sumsSize() * int64_t(sizeof(T));
   splits = greater(lesser(splits, partialBytes / greater(bytes, 1)), 1);
-  source.layout(arena, tile);
+  source.layout(arena, tile, false);
   partials = arena.take<T>(numTasks() * sumsSize());
   scratches = arena.take<Scratch>(problem.numThreads);
   for (int i = 0; i < problem.numThreads; ++i) {

@@ -44,12 +44,15 @@ static int32_t chooseKTile(int64_t numBasis, int32_t dtype, int64_t minFields) {
 disco_status Filter::make(const Device &device, const disco_kernel_psi &psi,
                           const FilterOptions &options, Filter &filter) {
   const Choices &choices = options.choices;
-  // Kernels do at most 8 fields at a time, and blocks end with the latitudes.
-  const auto key =
-      keyOf("csr_gather", psi,
-            {options.dtype, static_cast<int64_t>(options.op), choices.fields,
-             choices.features, std::min<int64_t>(options.minFields, 8),
-             std::min(options.blockLatitudes, psi.nlat_out * psi.nlon_out)});
+  // All that the tables depend on. Those of contract do from 8 fields on, which
+  // is the widest kernel, no longer on how many; blocks end with the latitudes.
+  const bool isContract = options.op == FilterOp::contract;
+  const auto key = keyOf(
+      "csr_gather", psi,
+      {options.dtype, static_cast<int64_t>(options.op), choices.fields,
+       choices.features,
+       isContract ? std::min<int64_t>(options.minFields, 8) : options.minFields,
+       std::min(options.blockLatitudes, psi.nlat_out * psi.nlon_out)});
   if (device.pool())
     if (const auto *shared = device.pool()->find<Filter>(key)) {
       filter = *shared;

@@ -1,0 +1,220 @@
+//===- SphereSum.h - sums over rings, weight first --------------*- C++ -*-===//
+//
+// Part of the Disco project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// contract_sum, and a conv with the weight first, sum K maps over the rings of
+// psi. A task takes some out-latitudes and channels, and runs over the rings
+// that they read, from north to south. Each ring is copied or computed once,
+//
+//   u[channel, k, longitude]  =  z[channel, k]  or  sum over c: w[c, k] x[c]
+//
+// and then added to all rows that read it, while it is in the cache:
+//
+//   sums[row, channel] += taps of row in ring * u[channel]
+//
+// A row thus adds up its rings from north to south, and on each its arcs in
+// order, in whichever task it is. Ring and row are extended periodically, as
+// far as the taps reach, so that no tap tests for the wrap:
+//
+//   u   [ .. lattice/2 .. | 0 .. lattice | .. one row's padding .. ]  per phase
+//
+// Where a ring of x is u itself (contract_sum, stride 1, no conversion), the
+// columns whose taps all lie on it without wrap read x, and only those near its
+// ends a copy. A block of columns asks for the same columns of the next ring:
+// so much is read, and as fast, as is computed.
+//
+// One row alone needs a load of u for each multiplication. Up to three rows
+// that follow each other among those that read a ring, and whose arcs on it
+// meet, are a *group*: each tap is a load for all of its rows that have it, and
+// none for the others (GroupParts in Kernels.h). Taps that mirror each other
+// for all rows of a group (Mirror.h) are one element, the sum or the difference
+// of two longitudes. Groups and their elements depend on psi alone.
+//
+// The lists are made once for all channels of a task, as many as a thread has
+// room for: a *round*. Tasks of the same rows that a thread takes one after the
+// other share them, if they are one round. A channel after the other runs
+// through the round, so that each of its K maps is read in one go, and the sums
+// of few rows are in use at a time. A mixed ring holds all channels, and is a
+// round.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DISCO_LIB_RUNTIME_CPU_CPUGATHER_SPHERESUM_H
+#define DISCO_LIB_RUNTIME_CPU_CPUGATHER_SPHERESUM_H
+
+#include "Operations.h"
+#include "Sphere.h"
+#include "Values.h"
+
+#include <algorithm>
+
+namespace disco::cpu_gather {
+
+/// Elements (taps or pairs of them, for each k) and pieces of a round.
+constexpr int64_t listSize = 32768, maxPieces = 1024;
+/// Rows of a task, at least: its first and last rings are also read by others.
+constexpr int64_t minRows = 8;
+
+template <typename T> class SphereSum final : public Operation {
+public:
+  SphereSum(const Problem &problem, const Kernels<T> &kernels)
+      : problem(problem), call(*problem.call), kernels(kernels),
+        tables(problem), lattice(problem.lattice),
+        padded(roundUp(problem.lattice, kernels.panel)),
+        vectors(divideUp(problem.lattice, kernels.lanes)),
+        margin(roundUp(problem.lattice / 2, kernels.panel)),
+        phaseSize(margin + padded +
+                  roundUp(divideUp(problem.lattice, 2), kernels.panel)),
+        mapSize(problem.stride * phaseSize) {}
+
+  void layout(Arena &arena) override;
+  void run() override;
+
+private:
+  bool mixes() const { return call.op == DISCO_OP_CONV; }
+  /// Whether rings of x are what is added.
+  bool isPlain() const {
+    return !mixes() && problem.stride == 1 &&
+           call.dtype == (sizeof(T) == 8 ? DISCO_F64 : DISCO_F32) &&
+           problem.numIn <= INT32_MAX / (2 * greater(problem.numBasis, 1));
+  }
+  bool readsDirectly() const {
+    return isPlain() && reinterpret_cast<uintptr_t>(call.x) % sizeof(T) == 0;
+  }
+  int64_t channelSize() const { return problem.numBasis * mapSize; }
+  int64_t ringPanels() const {
+    return roundUp(call.psi.nlon_in, kernels.panel);
+  }
+
+  /// What an element of a list is.
+  enum Kind { single, sum, difference, allKinds };
+
+  /// An arc as its ring sees it.
+  struct Reader {
+    int32_t row, arc;
+  };
+
+  /// Readers of a ring that are added together, the longest arc first, and the
+  /// longitudes of all their taps. With a whole ring, they start where it does.
+  struct Group {
+    Reader readers[maxGroup];
+    int64_t size = 0;
+    int64_t start = 0, length = 0;
+    bool isRing = false;
+  };
+
+  /// Consecutive elements of a group.
+  struct Piece {
+    int32_t lat;
+    int32_t rows[maxGroup], slots[maxGroup], numRows;
+    int32_t firstOffset, firstValue, numParts;
+    int32_t counts[3][GroupParts::maxParts];
+    int32_t lowest, highest; ///< columns of u that taps start from
+    uint8_t isFirst, isLast; ///< bit r: of row r
+  };
+
+  /// Where a ring is read.
+  struct RingPlace {
+    T *staged = nullptr;
+    const T *x = nullptr; ///< for columns [first, end), if any
+    int64_t first = 0, end = 0;
+    Ahead ahead;
+  };
+
+  /// A thread's buffers.
+  struct Scratch {
+    T *ring = nullptr;   ///< u [block or 1][K][stride][phaseSize]
+    T *mixed = nullptr;  ///< [block * K][nlonIn], stride > 1
+    T *x = nullptr;      ///< panels of x
+    T *row = nullptr;    ///< one ring of x
+    T *sums = nullptr;   ///< [block][slot][padded]
+    T *values = nullptr; ///< of elements, [element][row of its part]
+    int32_t *offsets = nullptr;
+    int32_t *direct = nullptr;     ///< the same in x
+    T *groupValues = nullptr;      ///< [row][tap][K]
+    int32_t *tapOffsets = nullptr; ///< of a group
+    int32_t *tapColumns = nullptr; ///< the same in x
+    uint8_t *parity = nullptr;     ///< [K]
+    uint8_t *tapParts = nullptr;   ///< of a group: bit p: in part p
+    int32_t *maps = nullptr;       ///< [kind or all][K]
+    int64_t numMaps[4] = {};
+    Piece *pieces = nullptr;
+    int32_t *slots = nullptr;     ///< of rows; -1: none
+    int32_t *freeSlots = nullptr; ///< a stack
+    int32_t *left = nullptr;      ///< arcs of a row that are to be added
+    // Of the present round:
+    int64_t numPieces = 0, used = 0, usedOffsets = 0, usedValues = 0;
+    int64_t numFree = 0;
+    int64_t listedRow = -1; ///< if the round is all of the task from this row
+  };
+
+  /// What a task computes.
+  struct Task {
+    int64_t batch, group, firstChannel, count; ///< channels in the group
+    int64_t firstRow, numRows;
+    Scratch *scratch;
+
+    bool has(int64_t row) const {
+      return row >= firstRow && row < firstRow + numRows;
+    }
+  };
+
+  void indexReaders();
+  void computeTask(int64_t task, Scratch &scratch);
+  void addRing(const Task &task, int64_t lat);
+  Group groupAt(const Reader *begin, const Reader *end) const;
+  void addGroup(const Task &task, int64_t lat, const Group &group);
+  void loadGroup(Scratch &s, const Group &group) const;
+  void chooseKinds(Scratch &s, const Group &group) const;
+  void addElements(const Task &task, Piece *&piece, const Group &group,
+                   Kind kind, int part, int ours);
+  Piece &startPiece(const Task &task, const Piece &like);
+  void writeOffsets(Scratch &s, int64_t start, int64_t length,
+                    Piece &piece) const;
+  void loadValues(const Arc &arc, int64_t first, int64_t count, T *to) const;
+  int64_t shiftOf(const Arc &from, const Arc &to) const;
+  void makeLists(const Task &task);
+  /// Begins another round.
+  static void emptyLists(Scratch &s) {
+    s.numPieces = s.used = s.usedOffsets = s.usedValues = 0;
+    s.listedRow = -1;
+  }
+  void addRound(const Task &task);
+  RingPlace placeRing(const Task &task, int64_t channel, int64_t lat,
+                      int64_t lowest, int64_t highest) const;
+  void addPiece(const Task &task, const Piece &piece, int64_t channel,
+                RingPlace &place);
+  void stage(const Task &task, int64_t channel, int64_t lat, int64_t first,
+             int64_t end) const;
+  void mixRing(const Task &task, int64_t lat);
+  const char *mapOf(const Task &task, int64_t channel, int64_t k,
+                    int64_t lat) const;
+  void copyRing(const Task &task, int64_t channel, int64_t lat) const;
+  Ahead ringAhead(const Task &task, int64_t lat, int64_t channel,
+                  int64_t steps) const;
+  void extend(T *maps, int64_t lowest, int64_t highest) const;
+  void storeRow(const Task &task, int64_t row, int64_t channel, const T *sums);
+
+  const Problem &problem;
+  const disco_kernel_call &call;
+  const Kernels<T> &kernels;
+  const SphereTables tables;
+  const int64_t lattice, padded, vectors, margin, phaseSize, mapSize;
+  int64_t block = 1, blocks = 1; ///< channels of a task; tasks of a group
+  int64_t rowChunk = 1, chunks = 1;
+  bool isStreamed = false; ///< results go around the caches
+  T *weight = nullptr;
+  Scratch *scratches = nullptr;
+  int64_t *cost = nullptr;
+  int32_t *order = nullptr;
+  int64_t *firstReader = nullptr; ///< of each ring
+  Reader *readers = nullptr;      ///< by ring, then by row and arc
+};
+
+} // namespace disco::cpu_gather
+
+#endif // DISCO_LIB_RUNTIME_CPU_CPUGATHER_SPHERESUM_H
