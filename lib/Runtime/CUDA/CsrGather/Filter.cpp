@@ -52,6 +52,7 @@ disco_status Filter::make(const Device &device, const disco_kernel_psi &psi,
       {options.dtype, static_cast<int64_t>(options.op), choices.fields,
        choices.features,
        isContract ? std::min<int64_t>(options.minFields, 8) : options.minFields,
+       isContract ? 0 : options.fields,
        std::min(options.blockLatitudes, psi.nlat_out * psi.nlon_out)});
   if (device.pool())
     if (const auto *shared = device.pool()->find<Filter>(key)) {
