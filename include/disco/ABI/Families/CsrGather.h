@@ -44,8 +44,8 @@ enum {
   DISCO_CSR_GATHER_SUM_LONGITUDES = 8,
   DISCO_CSR_GATHER_SUM_ROWS = 4,
   DISCO_CSR_GATHER_SUM_WARPS = 4,
-  /** Rows make a group of contract_sum while they have so many taps together, or
-   * fewer where there is less to do. */
+  /** Rows make a group of contract_sum while they have so many taps together,
+   * or fewer where there is less to do. */
   DISCO_CSR_GATHER_SUM_TAPS = 2048,
   /** Arcs are cut to pieces of so many taps at most; of half as many in
    * contract_sum in f64. */

@@ -508,9 +508,9 @@ std::vector<Group> groupRows(const Lattice &lattice, int64_t groupTaps) {
     groups.push_back(group);
     row += group.rows;
   }
-  std::stable_sort(
-      groups.begin(), groups.end(),
-      [](const Group &a, const Group &b) { return a.taps > b.taps; });
+  std::sort(groups.begin(), groups.end(), [](const Group &a, const Group &b) {
+    return std::tie(b.taps, a.first) < std::tie(a.taps, b.first);
+  });
   return groups;
 }
 
