@@ -17,6 +17,7 @@
 
 #include "disco/ABI/Families/CsrGather.h"
 #include "../Models.h"
+#include "disco/ABI/Families/CsrGatherMix.h"
 
 #include <algorithm>
 #include <cmath>
@@ -256,6 +257,55 @@ static void candidates(const Problem &p, const Target &, int32_t order,
 // Cost
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// The product of a group: [rows, columns], of the weight's gradient or else of
+/// the points of a block.
+struct Product {
+  double rows, columns, tileRows, tileColumns;
+};
+
+} // namespace
+
+static Product productOf(const Problem &p, int32_t order) {
+  const auto size = static_cast<int>(elementBytes(p));
+  const double in = real(p.channels / p.groups);
+  const double out = real(p.out_channels / p.groups), K = real(p.num_basis);
+  const bool isFirst = order == DISCO_WEIGHT_FIRST;
+  const bool isGradient = p.op == DISCO_OP_CONV_WEIGHT_GRAD;
+  Product product{};
+  product.rows = out * (isFirst ? K : 1);
+  product.columns = isGradient ? in * (isFirst ? 1 : K)
+                               : (isFirst ? inPoints(p) : outPoints(p));
+  const bool isFlat =
+      !isGradient && product.rows <= DISCO_CSR_GATHER_FLAT_MAX_ROWS;
+  product.tileRows = real(disco_csr_gather_mix_rows(isFlat));
+  product.tileColumns = real(disco_csr_gather_mix_columns(size, isFlat));
+  return product;
+}
+
+/// Besides a block: the packed weight with a low part where narrow types have a
+/// wide weight, or the parts of the weight's gradient.
+static double mixBytes(const Problem &p, const Target &target, int32_t order) {
+  const Product product = productOf(p, order);
+  const double groups = real(p.groups);
+  if (p.op == DISCO_OP_CONV_WEIGHT_GRAD) {
+    const double tiles = groups * ceilDiv(product.rows, product.tileRows) *
+                         ceilDiv(product.columns, product.tileColumns);
+    const double parts =
+        std::clamp(std::floor(DISCO_CSR_GATHER_GRADIENT_BLOCKS *
+                              target[TargetField::cores] / tiles),
+                   1.0, double(DISCO_CSR_GATHER_GRADIENT_PARTS));
+    return parts * groups * product.rows * product.columns *
+           accumulatorBytes(p);
+  }
+  const double line = real(p.channels / p.groups) *
+                      (order == DISCO_WEIGHT_FIRST ? 1 : real(p.num_basis));
+  const bool hasLow = elementBytes(p) == 2 && p.parameter_dtype == DISCO_F32;
+  return groups * product.rows * padTo(line, DISCO_CSR_GATHER_LINE_ELEMENTS) *
+         elementBytes(p) * (hasLow ? 2 : 1);
+}
+
 /// What gatherStage does not count, and how fast instructions are issued.
 static void addContractionTimes(Stage &stage, const Problem &p,
                                 const Target &target, const GatherShape &shape,
@@ -292,31 +342,29 @@ static void setProductTimes(Stage &stage, const Problem &p,
                             double blocks) {
   const bool isGradient = p.op == DISCO_OP_CONV_WEIGHT_GRAD;
   const bool isWeightFirst = s.order == DISCO_WEIGHT_FIRST;
-  const double og = real(p.out_channels / p.groups);
-  const double cg = real(p.channels / p.groups), K = real(p.num_basis);
+  const double K = real(p.num_basis);
+  const Product product = productOf(p, s.order);
   const double points =
       (isWeightFirst ? inPoints(p) : outPoints(p)) * real(p.batch);
-  const double m = og * (isWeightFirst ? K : 1);
-  const double n = isGradient ? cg * (isWeightFirst ? 1 : K) : points / blocks;
-  const double r = isGradient ? points : cg * (isWeightFirst ? 1 : K);
-  const bool isFlat = !isGradient && m <= DISCO_CSR_GATHER_FLAT_ROWS;
-  const double tileM =
-      isFlat ? DISCO_CSR_GATHER_FLAT_M : DISCO_CSR_GATHER_PRODUCT_M;
-  const double tileN = isFlat        ? DISCO_CSR_GATHER_FLAT_N
-                       : isDouble(p) ? DISCO_CSR_GATHER_PRODUCT_N / 2
-                                     : DISCO_CSR_GATHER_PRODUCT_N;
+  const double n = isGradient ? product.columns : points / blocks;
+  const double r = isGradient
+                       ? points
+                       : real(p.channels / p.groups) * (isWeightFirst ? 1 : K);
   Counts &c = stage.counts;
-  const double tiles = real(p.groups) * ceilDiv(m, tileM) * ceilDiv(n, tileN);
+  const double tiles = real(p.groups) *
+                       ceilDiv(product.rows, product.tileRows) *
+                       ceilDiv(n, product.tileColumns);
   // A gradient is split over points until there are enough of them.
-  const double slots = 2 * target[TargetField::cores];
+  const double slots =
+      DISCO_CSR_GATHER_GRADIENT_BLOCKS * target[TargetField::cores];
   const double waves = isGradient ? 1 : std::max(0.5, tiles / slots);
   const double launched = isGradient ? std::max(tiles, slots) : waves * slots;
   const bool onTensor = elementBytes(p) == 2;
   const double stored = isGradient ? 0
                         : onTensor ? narrowStoreSteps
                                    : productStoreSteps;
-  const double flop = 2 * tileM * tileN * (r + stored) *
-                      (isGradient ? tiles : launched * blocks);
+  const double flop = 2 * product.tileRows * product.tileColumns *
+                      (r + stored) * (isGradient ? tiles : launched * blocks);
   c.paddedFlop = flop;
   c.ctas = tiles * (isGradient ? 1 : blocks);
   c.issuedFlop = onTensor ? productParts * flop : flop;
@@ -341,7 +389,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   if (mixes) {
     const Blocks b = blocksOf(p, s);
     blocks = b.count;
-    cost.workspaceBytes = b.bytes;
+    cost.workspaceBytes = b.bytes + mixBytes(p, target, s.order);
     shape.expanded = b.bytes <= target[TargetField::l2_bytes] / 2
                          ? Expanded::sharedCache
                          : Expanded::dram;
@@ -411,15 +459,16 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
                  text(last) + "), thread " + text(thread) + ": " + point + " " +
                  text(last * tile + thread)};
   }
+  const std::string from = nameOfFiltered(p, s.order);
   d.loads =
       sphere
-          ? std::vector<std::string>{"x: each ring window once into shared "
-                                     "memory",
+          ? std::vector<std::string>{from + ": each ring window once into "
+                                            "shared memory",
                                      "psi: " + text(shape.tapLoads) +
                                          " broadcast(s) of 16 B for each tap"}
           : std::vector<std::string>{
-                "x: each tap's element of each field from global memory; "
-                "threads of a warp read other points",
+                from + ": each tap's element of each field from global memory; "
+                       "threads of a warp read other points",
                 "psi: " + text(shape.tapLoads) +
                     " load(s) of 16 B for each tap, of the thread's own row"};
   d.computation = {"multiply-adds in registers, no atomics"};
@@ -428,6 +477,24 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
     d.computation.push_back(
         "filter and matrix product by turns, over " + text(b.count) +
         " block(s) of " + text(std::ceil(b.bytes / double(1 << 20))) + " MiB");
+  }
+  if (mixesChannels(p)) {
+    const Product product = productOf(p, s.order);
+    const auto size = static_cast<int>(elementBytes(p));
+    d.mix = {"a CTA of " + text(int64_t(DISCO_CSR_GATHER_MIX_THREADS)) +
+                 " threads computes a tile of " + text(product.tileRows) +
+                 " x " + text(product.tileColumns) +
+                 (p.op == DISCO_OP_CONV_WEIGHT_GRAD
+                      ? " of the gradient's " + text(product.rows) + " x " +
+                            text(product.columns) +
+                            " in a group, for a part of "
+                            "the points; parts are added "
+                            "in a fixed order"
+                      : " of " + text(product.rows) +
+                            " channels in a group by the points of a block"),
+             text(disco_csr_gather_mix_stages(size)) + " stages of " +
+                 text(disco_csr_gather_mix_depth(size)) +
+                 " steps of the sum are in shared memory"};
   }
   d.stores = {"neighbouring threads store neighbouring " + point +
               "s, each element once"};

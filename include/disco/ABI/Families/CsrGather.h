@@ -51,13 +51,6 @@ enum {
    * contract_sum in f64. */
   DISCO_CSR_GATHER_PIECE_TAPS = 96,
   DISCO_CSR_GATHER_SUM_PIECE_TAPS = 96,
-  /** The tile of a block of the matrix product (half as wide in f64), and that
-   * for few rows. */
-  DISCO_CSR_GATHER_PRODUCT_M = 128,
-  DISCO_CSR_GATHER_PRODUCT_N = 128,
-  DISCO_CSR_GATHER_FLAT_M = 16,
-  DISCO_CSR_GATHER_FLAT_N = 256,
-  DISCO_CSR_GATHER_FLAT_ROWS = 32,
   /** Points of a block, one a thread. */
   DISCO_CSR_GATHER_POINTS = 128
 };

@@ -14,7 +14,7 @@
 #define DISCO_LIB_RUNTIME_CUDA_CSRGATHER_MIX_H
 
 #include "../device/Epilogue.h"
-#include "disco/ABI/Families/CsrGather.h"
+#include "disco/ABI/Families/CsrGatherMix.h"
 
 #include <cstdint>
 
@@ -87,15 +87,15 @@ struct ProductTile {
 constexpr ProductTile productTile(int elementSize, bool isFlat) {
   const int depth = elementSize == 8 ? 8 : elementSize == 4 ? 16 : 32;
   const int stages = elementSize == 2 ? 3 : 2;
-  if (isFlat)
-    return {DISCO_CSR_GATHER_FLAT_M, DISCO_CSR_GATHER_FLAT_N, depth, stages};
-  return {DISCO_CSR_GATHER_PRODUCT_M,
-          DISCO_CSR_GATHER_PRODUCT_N / (elementSize == 8 ? 2 : 1), depth,
-          stages};
+  return isFlat             ? ProductTile{16, 256, depth, stages}
+         : elementSize == 8 ? ProductTile{128, 64, depth, stages}
+                            : ProductTile{128, 128, depth, stages};
 }
 
 /// Groups of few channels would fill a square tile badly.
-constexpr bool mixIsFlat(int64_t m) { return m <= DISCO_CSR_GATHER_FLAT_ROWS; }
+constexpr bool mixIsFlat(int64_t m) {
+  return m <= DISCO_CSR_GATHER_FLAT_MAX_ROWS;
+}
 constexpr ProductTile mixTile(int64_t m, int elementSize) {
   return productTile(elementSize, mixIsFlat(m));
 }
