@@ -284,6 +284,38 @@ static Product productOf(const Problem &p, int32_t order) {
   return product;
 }
 
+/// Blocks of rows as they are launched: as long as makes the products of all of
+/// them, one after the other, take the fewest waves.
+static Blocks launchedBlocks(const Problem &p, const Target &target,
+                             const Schedule &s) {
+  const Blocks whole = blocksOf(p, s);
+  if (p.op != DISCO_OP_CONV || sumsFeatures(p, s.order) || !isSphere(p))
+    return whole;
+  const Product product = productOf(p, s.order);
+  const int64_t rows = p.out_shape[0];
+  const double slots =
+      DISCO_CSR_GATHER_GRADIENT_BLOCKS * target[TargetField::cores];
+  const auto wavesOf = [&](int64_t latitudes) {
+    return ceilDiv(
+        real(p.groups) * ceilDiv(product.rows, product.tileRows) *
+            ceilDiv(real(latitudes * p.out_shape[1]), product.tileColumns),
+        slots);
+  };
+  const double row = expandedElements(p, s.order) / real(p.batch * rows) *
+                     elementBytes(p) * (elementBytes(p) == 2 ? 2 : 1);
+  const auto most = static_cast<int64_t>(std::round(whole.bytes / row));
+  int64_t best = most;
+  double bestWaves = INFINITY;
+  for (int64_t n = most; 2 * n >= most && n > 0; --n) {
+    const double waves = real(rows / n) * wavesOf(n) + wavesOf(rows % n);
+    if (waves < bestWaves) {
+      best = n;
+      bestWaves = waves;
+    }
+  }
+  return {real(best) * row, ceilDiv(real(rows), real(best)) * real(p.batch)};
+}
+
 /// Besides a block: the packed weight with a low part where narrow types have a
 /// wide weight, or the parts of the weight's gradient.
 static double mixBytes(const Problem &p, const Target &target, int32_t order) {
@@ -387,7 +419,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   const bool mixes = mixesChannels(p);
   double blocks = 1;
   if (mixes) {
-    const Blocks b = blocksOf(p, s);
+    const Blocks b = launchedBlocks(p, target, s);
     blocks = b.count;
     cost.workspaceBytes = b.bytes + mixBytes(p, target, s.order);
     shape.expanded = b.bytes <= target[TargetField::l2_bytes] / 2
@@ -412,7 +444,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   return cost;
 }
 
-static void describe(const Problem &p, const Target &, const Schedule &s,
+static void describe(const Problem &p, const Target &target, const Schedule &s,
                      Description &d) {
   const GatherShape shape = shapeOf(p, s);
   const AppliedFilter applied = appliedFilter(p, s.order);
@@ -473,7 +505,7 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
                     " load(s) of 16 B for each tap, of the thread's own row"};
   d.computation = {"multiply-adds in registers, no atomics"};
   if (mixesChannels(p)) {
-    const Blocks b = blocksOf(p, s);
+    const Blocks b = launchedBlocks(p, target, s);
     d.computation.push_back(
         "filter and matrix product by turns, over " + text(b.count) +
         " block(s) of " + text(std::ceil(b.bytes / double(1 << 20))) + " MiB");
