@@ -19,6 +19,7 @@
 #include <cmath>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 using namespace disco;
 using namespace disco::filter;
@@ -53,6 +54,9 @@ public:
   }
 
   Result<PsiCoo> build() {
+    // Before time and memory are spent on it.
+    if (hasTooManyEntries())
+      return tooMany();
     std::vector<Row> rows(filter.coarse().nlat);
     std::atomic<int64_t> total{0};
     auto numRows = static_cast<int64_t>(rows.size());
@@ -63,9 +67,7 @@ public:
       total += rows[t].numEntries;
     });
     if (total > maxEntries)
-      return Error{"expected the number of entries of the filter to be at "
-                   "most " +
-                   std::to_string(maxEntries) + ", but got more"};
+      return tooMany();
     PsiCoo psi = gather(rows, total);
     rows.clear();
     normalize(filter, *basis, coarse.weights, fine.weights, psi);
@@ -75,17 +77,53 @@ public:
 private:
   static constexpr int64_t maxEntries = INT32_MAX;
 
+  static Error tooMany() {
+    return Error{"expected the number of entries of the filter to be at most " +
+                 std::to_string(maxEntries) + ", but got more"};
+  }
+
+  /// Whether the points that are certainly in the support are too many: those
+  /// of each ring but for a few at the edge of the disk. What may have fewer,
+  /// near the limit, is found while it is built.
+  bool hasTooManyEntries() const {
+    constexpr int64_t edge = 3; // that longitudeExtent may add, and rounding
+    const int64_t entriesOfPoint = basis->isFullDisk() ? basis->numBasis() : 1;
+    int64_t points = 0;
+    for (double theta : coarse.colatitudes) {
+      const SineCosine center{std::sin(theta), std::cos(theta)};
+      const auto [first, last] = ringsNear(theta, -margin);
+      for (size_t i = first; i < last; ++i) {
+        const int64_t extent = longitudeExtent(center, latitudes[i]);
+        // All of the ring, or one of the two is a pole.
+        const bool isWhole =
+            radius >= M_PI || center.sin * latitudes[i].sin >= 1e-6;
+        points += extent < nlon ? std::max<int64_t>(2 * (extent - edge), 0)
+                  : isWhole     ? nlon
+                                : 0;
+      }
+      if (points > maxEntries / entriesOfPoint)
+        return true;
+    }
+    return false;
+  }
+
+  /// The rings [first, last) that are no more than radius + `more` away: points
+  /// are at least as far apart as their latitudes.
+  std::pair<size_t, size_t> ringsNear(double theta, double more) const {
+    const std::vector<double> &thetas = fine.colatitudes;
+    const double reach = radius + more;
+    auto first = std::lower_bound(thetas.begin(), thetas.end(), theta - reach);
+    auto last = std::upper_bound(first, thetas.end(), theta + reach);
+    return {first - thetas.begin(), last - thetas.begin()};
+  }
+
   void buildRow(int64_t t, Row &row) const {
     double theta = coarse.colatitudes[t];
     SineCosine center{std::sin(theta), std::cos(theta)};
     std::vector<double> scratch(basis->scratchSize());
-    // Points of one ring are at least as far apart as their latitudes.
-    const std::vector<double> &thetas = fine.colatitudes;
-    auto first =
-        std::lower_bound(thetas.begin(), thetas.end(), theta - radius - margin);
-    auto last = std::upper_bound(first, thetas.end(), theta + radius + margin);
-    for (auto it = first; it != last; ++it) {
-      int64_t i = it - thetas.begin();
+    const auto [first, last] = ringsNear(theta, margin);
+    for (auto i = static_cast<int64_t>(first); i < static_cast<int64_t>(last);
+         ++i) {
       int64_t extent = longitudeExtent(center, latitudes[i]);
       if (2 * extent + 1 >= nlon) {
         addRange(center, i, 0, nlon, row, scratch);

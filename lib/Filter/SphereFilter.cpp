@@ -77,6 +77,10 @@ Status disco::filter::verify(const SphereFilter &filter) {
     return status;
   if (filter.cutoff && !(*filter.cutoff > 0 && std::isfinite(*filter.cutoff)))
     return expected("cutoff", "positive and finite", str(*filter.cutoff));
+  // No two points of the sphere are farther apart. Rounded to single precision
+  // pi is greater than pi.
+  if (filter.cutoff && *filter.cutoff > static_cast<double>(float(M_PI)))
+    return expected("cutoff", "at most pi", str(*filter.cutoff));
   if (Status status = verify(filter.in); !status)
     return Error{"input grid: " + status.message()};
   if (Status status = verify(filter.out); !status)

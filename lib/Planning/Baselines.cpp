@@ -74,7 +74,7 @@ Cost planning::harmonicsCsrTransposeCost(const Problem &p,
   c.ctas = std::max(1.0, real(f.rows - f.empty_rows) * K * fields);
   c.ctasPerCore =
       residentCtas(target, threads, c.registersPerThread, c.smemBytes);
-  c.tapImbalance = f.taps ? real(f.max_taps) * real(f.rows) / real(f.taps) : 1;
+  c.tapImbalance = tapImbalance(f);
   // The longest row alone: instructions, and a trip to L2 for each ring.
   work.chainSeconds =
       real(f.max_taps) * (perThread * 3 + overhead) /

@@ -19,6 +19,14 @@ RuleFailure planning::failure(const std::string &reason,
   return {0, reason, suggestion};
 }
 
+std::string planning::nameOfFiltered(const Problem &p, int32_t order) {
+  if (p.op == DISCO_OP_CONTRACT_SUM)
+    return "z";
+  if (order == DISCO_FILTER_FIRST || p.op == DISCO_OP_CONTRACT)
+    return "x";
+  return p.op == DISCO_OP_CONV ? "maps (x mixed)" : "gy";
+}
+
 std::string planning::text(int64_t value) { return std::to_string(value); }
 
 std::string planning::text(double wholeValue) {

@@ -51,6 +51,27 @@ static int64_t gapTaps(const Arc *arcs, int64_t numArcs, int64_t nlon) {
   return nlon - taps - widest;
 }
 
+/// The pairs of taps of an arc that mirror each other, if they do for every
+/// feature; else 0. On a whole ring tap 0 is the middle, and tap u mirrors tap
+/// n - u.
+static int64_t mirroredPairs(const SphereOperator &op, const Arc &arc) {
+  const int64_t n = arc.length, middle = n == op.nlonIn ? 0 : 1;
+  int64_t pairs = 0;
+  std::vector<uint8_t> even(op.numBasis, 1), odd(op.numBasis, 1);
+  for (int64_t u = 1 - middle, v = n - 1; u < v; ++u, --v, ++pairs)
+    for (int64_t k = 0; k < op.numBasis; ++k) {
+      const auto valueOf = [&](int64_t tap) {
+        return static_cast<float>(
+            op.values[(arc.valueOffset + tap) * op.numBasis + k]);
+      };
+      even[k] &= valueOf(u) == valueOf(v);
+      odd[k] &= valueOf(u) == -valueOf(v);
+      if (!even[k] && !odd[k])
+        return 0;
+    }
+  return pairs;
+}
+
 /// Counts the arcs of one row; returns its taps.
 static int64_t addArcs(FilterCounts &counts, const SphereOperator &op,
                        int64_t row) {
@@ -62,6 +83,7 @@ static int64_t addArcs(FilterCounts &counts, const SphereOperator &op,
       taps += op.arcs[next].length;
       counts.longest_arc =
           std::max<int64_t>(counts.longest_arc, op.arcs[next].length);
+      counts.mirrored_pairs += mirroredPairs(op, op.arcs[next]);
     }
     counts.arcs += next - a;
     counts.gaps += next - a - 1;
@@ -146,26 +168,54 @@ Result<Problem> planning::makeSphereProblem(int32_t op,
   return problem;
 }
 
-FilterCounts planning::assumedCounts(int32_t structure, int64_t numBasis,
-                                     const int64_t inShape[2],
-                                     const int64_t outShape[2],
-                                     int64_t degree) {
+FilterCounts planning::spreadCounts(int32_t structure, int64_t numBasis,
+                                    const int64_t inShape[2],
+                                    const int64_t outShape[2], int64_t taps) {
   FilterCounts counts{};
-  bool sphere = structure == DISCO_SPHERE;
+  const bool sphere = structure == DISCO_SPHERE;
   counts.stride = sphere ? std::max<int64_t>(inShape[1] / outShape[1], 1) : 1;
   counts.phases = sphere ? std::max<int64_t>(outShape[1] / inShape[1], 1) : 1;
   counts.rows = outShape[0] * (sphere ? counts.phases : outShape[1]);
-  int64_t taps =
-      std::max<int64_t>(1, std::min(degree, inShape[0] * inShape[1]));
-  addRows(counts, taps, counts.rows);
-  counts.min_taps = taps;
-  counts.median_taps = static_cast<double>(taps);
+  // The first rows have one more where it does not come out even.
+  const int64_t most = inShape[0] * inShape[1];
+  int64_t least = std::max<int64_t>(taps, 0) / counts.rows;
+  int64_t more = std::max<int64_t>(taps, 0) % counts.rows;
+  if (least >= most) {
+    least = most;
+    more = 0;
+  }
   // Arcs of 8 taps on a sphere; a row of points has its taps anywhere.
-  int64_t length = sphere ? std::min<int64_t>({8, taps, inShape[1]}) : 1;
-  counts.max_rings = (taps + length - 1) / length;
-  counts.rings = counts.arcs = counts.max_rings * counts.rows;
+  const int64_t greatest = least + (more > 0);
+  const int64_t length =
+      sphere ? std::min<int64_t>({8, greatest, inShape[1]}) : greatest > 0;
+  const auto add = [&](int64_t tapsOfRow, int64_t rows) {
+    if (rows == 0)
+      return;
+    addRows(counts, tapsOfRow, rows);
+    const int64_t rings = length ? (tapsOfRow + length - 1) / length : 0;
+    counts.rings += rings * rows;
+    counts.max_rings = std::max(counts.max_rings, rings);
+  };
+  add(greatest, more);
+  add(least, counts.rows - more);
+  counts.min_taps = least;
+  counts.median_taps = static_cast<double>(least);
+  if (2 * more >= counts.rows)
+    counts.median_taps += 2 * more == counts.rows ? 0.5 : 1;
+  counts.arcs = counts.rings;
   counts.longest_arc = length;
   counts.shared_support = 1;
   counts.entries = counts.taps * numBasis;
   return counts;
+}
+
+FilterCounts planning::assumedCounts(int32_t structure, int64_t numBasis,
+                                     const int64_t inShape[2],
+                                     const int64_t outShape[2],
+                                     int64_t degree) {
+  const int64_t phases = structure == DISCO_SPHERE
+                             ? std::max<int64_t>(outShape[1] / inShape[1], 1)
+                             : outShape[1];
+  return spreadCounts(structure, numBasis, inShape, outShape,
+                      std::max<int64_t>(degree, 1) * outShape[0] * phases);
 }

@@ -40,6 +40,13 @@ double storedChannels(double channels, int32_t layout);
 double inputBytes(const Problem &problem, int32_t layout = DISCO_NCHW);
 double outputBytes(const Problem &problem, int32_t layout = DISCO_NCHW);
 double weightBytes(const Problem &problem);
+/// Of the gradient that a conv_weight_grad reads.
+double gyBytes(const Problem &problem, int32_t layout = DISCO_NCHW);
+/// Of the bias, or of its gradient; 0 where there is none.
+double biasBytes(const Problem &problem);
+/// Of psi's tables as disco/ABI/Kernel.h describes them: 32-bit offsets and
+/// indices, and values of `valueBytes`.
+double psiBytes(const Problem &problem, double valueBytes);
 /// Elements of the K-expanded tensor of an order, in a layout.
 double storedExpanded(const Problem &problem, int32_t order, int32_t layout);
 /// B times the fields that the order filters.
@@ -61,6 +68,9 @@ struct Work {
 /// cores draw from the shared cache.
 void setTimes(Stage &stage, const Target &target, const Work &work);
 
+/// Taps of the longest row over those of the mean one; 1 without taps.
+double tapImbalance(const FilterCounts &counts);
+
 /// CTAs that a core can hold with these threads, registers and shared memory;
 /// 0: such a CTA cannot be launched.
 double residentCtas(const Target &target, double threads, double registers,
@@ -74,6 +84,9 @@ enum class Expanded { dram, sharedCache, core };
 /// in `layout`.
 Stage einsumStage(const Problem &problem, const Target &target, int32_t order,
                   Expanded expanded, int32_t layout = DISCO_NCHW);
+
+/// Its threads, for people.
+std::vector<std::string> describeEinsum(const Problem &problem, int32_t order);
 
 /// One pass that changes the layout of a tensor.
 void addRepack(Cost &cost, const Target &target, const char *name,
@@ -127,6 +140,10 @@ double gatherRegisters(const Problem &problem, const GatherShape &shape);
 
 /// Shared memory of a CTA of that gather.
 double gatherSmemBytes(const Problem &problem, const GatherShape &shape);
+
+/// What the filter is applied to, for people: "x", "z" (contract_sum), "gy" (a
+/// weight gradient that filters the gradient), or the mixed maps.
+std::string nameOfFiltered(const Problem &problem, int32_t order);
 
 /// A failure whose number checkFamily or checkSchedule fills in.
 RuleFailure failure(const std::string &reason, const std::string &suggestion);

@@ -104,7 +104,9 @@ static void checkShapes(Checker &check, const Problem &p) {
   check.range("precision", p.precision, 0, DISCO_NUM_PRECISIONS - 1);
   check.range("deterministic", p.deterministic, 0, 1);
   check.range("epilogue", p.epilogue, 0,
-              p.op == DISCO_OP_CONV ? DISCO_EPILOGUE_ALL : 0);
+              p.op == DISCO_OP_CONV               ? DISCO_EPILOGUE_ALL
+              : p.op == DISCO_OP_CONV_WEIGHT_GRAD ? DISCO_EPILOGUE_BIAS
+                                                  : 0);
   check.range("input layout", p.in_layout, 0, DISCO_NUM_LAYOUTS - 1);
   check.range("output layout", p.out_layout, 0, DISCO_NUM_LAYOUTS - 1);
   check.range("batch_assumed", p.batch_assumed, 0, 1);
@@ -173,6 +175,7 @@ static void checkCounts(Checker &check, const Problem &p) {
   check.range("whole rings", f.whole_rings, 0, f.rings);
   check.range("longest arc", f.longest_arc, 0, f.max_taps);
   check.range("gap taps", f.gap_taps, 0, most);
+  check.range("mirrored pairs", f.mirrored_pairs, 0, f.taps / 2);
   int64_t rows = 0, taps = 0;
   for (int i = 0; i < DISCO_TAP_BINS && check.status; ++i) {
     check.range("histogram rows", f.histogram_rows[i], 0, f.rows - rows);
@@ -230,8 +233,9 @@ struct Fnv {
 
 } // namespace
 
-/// But for `shared_support` and `entries`: in tables a feature's zero cannot be
-/// told from a tap that it does not have.
+/// But for `shared_support`, `entries` and `mirrored_pairs`: in tables a
+/// feature's zero cannot be told from a tap that it does not have, and values
+/// are rounded.
 static void add(Fnv &fnv, const FilterCounts &f) {
   fnv.add({f.exact, f.rows, f.empty_rows, f.taps, f.min_taps, f.max_taps,
            f.rings, f.max_rings, f.arcs, f.gaps, f.whole_rings, f.longest_arc,

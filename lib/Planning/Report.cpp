@@ -142,6 +142,7 @@ static std::string toJson(const FilterCounts &f) {
       .number("arcs", static_cast<double>(f.arcs))
       .number("gaps", static_cast<double>(f.gaps))
       .number("gap_taps", static_cast<double>(f.gap_taps))
+      .number("mirrored_pairs", static_cast<double>(f.mirrored_pairs))
       .number("whole_rings", static_cast<double>(f.whole_rings))
       .number("longest_arc", static_cast<double>(f.longest_arc))
       .number("stride", static_cast<double>(f.stride))

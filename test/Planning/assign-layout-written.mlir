@@ -73,3 +73,56 @@ func.func @branches(%x: tensor<2x16x16x32xf16>, %w: tensor<16x16x9xf16>) -> (ten
   %4 = math.sin %1 : tensor<2x16x16x32xf16>
   return %2, %3, %4 : tensor<2x16x16x32xf16>, tensor<2x16x16x32xf16>, tensor<2x16x16x32xf16>
 }
+
+// Tensors that a caller has in nhwc or c8, for kernels on nchw: the change is at
+// the op, for x, gy, the residual and the result, and hashes follow.
+// CHECK-LABEL: @written_nhwc
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x16x32x12xf32>
+// CHECK: %[[IN:.*]] = linalg.transpose ins(%[[X]] : tensor<?x16x32x12xf32>) outs(%{{.*}} : tensor<?x12x16x32xf32>) permutation = [0, 3, 1, 2]
+// CHECK: %[[R:.*]] = linalg.transpose ins(%{{.*}} : tensor<?x16x32x6xf32>) outs(%{{.*}} : tensor<?x6x16x32xf32>) permutation = [0, 3, 1, 2]
+// CHECK: %[[Y:.*]] = disco.conv %[[IN]], {{.*}} residual %[[R]] plan <loops> : (tensor<?x12x16x32xf32>, {{.*}}) -> tensor<?x6x16x32xf32>
+// CHECK: %[[OUT:.*]] = linalg.transpose ins(%[[Y]] : tensor<?x6x16x32xf32>) outs(%{{.*}} : tensor<?x16x32x6xf32>) permutation = [0, 2, 3, 1]
+// CHECK: return %[[OUT]]
+func.func @written_nhwc(%x: tensor<?x16x32x12xf32>, %w: tensor<6x12x9xf32>, %r: tensor<?x16x32x6xf32>) -> tensor<?x16x32x6xf32> {
+  %psi = disco.filter #filter -> !psi
+  %y = disco.conv %x, %psi, %w residual %r plan <loops, layout = nhwc -> nhwc, kernel_layout = nchw -> nchw> : (tensor<?x16x32x12xf32>, !psi, tensor<6x12x9xf32>, tensor<?x16x32x6xf32>) -> tensor<?x16x32x6xf32>
+  return %y : tensor<?x16x32x6xf32>
+}
+
+// CHECK-LABEL: @written_c8
+// CHECK: linalg.unpack %{{.*}} : tensor<2x2x16x32x8xf32> -> tensor<2x12x16x32xf32>
+// CHECK: linalg.unpack %{{.*}} : tensor<2x1x16x32x8xf32> -> tensor<2x6x16x32xf32>
+// CHECK: disco.conv_weight_grad {{.*}} plan <loops> : (tensor<2x12x16x32xf32>, tensor<2x6x16x32xf32>,
+func.func @written_c8(%x: tensor<2x2x16x32x8xf32>, %gy: tensor<2x1x16x32x8xf32>) -> tensor<6x12x9xf32> {
+  %psi = disco.filter #filter -> !psi
+  %gw = disco.conv_weight_grad %x, %gy, %psi plan <loops, layout = c8 -> c8, kernel_layout = nchw -> nchw> : (tensor<2x2x16x32x8xf32>, tensor<2x1x16x32x8xf32>, !psi) -> tensor<6x12x9xf32>
+  return %gw : tensor<6x12x9xf32>
+}
+
+// Features stay nchw.
+// CHECK-LABEL: @written_features
+// CHECK: %[[X:.*]] = linalg.transpose
+// CHECK: %[[Z:.*]] = disco.contract %[[X]]
+// CHECK: %[[Y:.*]] = disco.contract_sum %[[Z]]
+// CHECK: linalg.pack %[[Y]]
+func.func @written_features(%x: tensor<2x16x32x12xf32>) -> tensor<2x2x16x32x8xf32> {
+  %psi = disco.filter #filter -> !psi
+  %z = disco.contract %x, %psi plan <loops, layout = nhwc -> nchw, kernel_layout = nchw -> nchw> : (tensor<2x16x32x12xf32>, !psi) -> tensor<2x12x9x16x32xf32>
+  %y = disco.contract_sum %z, %psi plan <loops, order = weight_first, layout = nchw -> c8, kernel_layout = nchw -> nchw> : (tensor<2x12x9x16x32xf32>, !psi) -> tensor<2x2x16x32x8xf32>
+  return %y : tensor<2x2x16x32x8xf32>
+}
+
+// Between two such ops the changes cancel.
+// CHECK-LABEL: @written_chain
+// CHECK: linalg.transpose
+// CHECK: %[[A:.*]] = disco.conv
+// CHECK-NEXT: disco.conv %[[A]]
+// CHECK: linalg.transpose
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @written_chain(%x: tensor<2x16x32x12xf32>, %w: tensor<12x12x9xf32>) -> tensor<2x16x32x12xf32> {
+  %psi = disco.filter #filter -> !psi
+  %a = disco.conv %x, %psi, %w plan <loops, layout = nhwc -> nhwc, kernel_layout = nchw -> nchw> : (tensor<2x16x32x12xf32>, !psi, tensor<12x12x9xf32>) -> tensor<2x16x32x12xf32>
+  %b = disco.conv %a, %psi, %w plan <loops, layout = nhwc -> nhwc, kernel_layout = nchw -> nchw> : (tensor<2x16x32x12xf32>, !psi, tensor<12x12x9xf32>) -> tensor<2x16x32x12xf32>
+  return %b : tensor<2x16x32x12xf32>
+}

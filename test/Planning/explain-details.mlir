@@ -34,7 +34,7 @@
 // CPU: # disco.conv in @points: cpu_gather{{$}}
 // CPU: | kernel symbol | disco_cpu_gather_run | exact |{{$}}
 // CPU: | provider | runtime, host | exact |{{$}}
-// CPU: | file | lib/Transforms/Lowering/Families/CpuGather.cpp:{{[0-9]+}} | exact |{{$}}
+// CPU: | file | lib/Runtime/CPU/CpuGather/CpuGather.cpp:{{[0-9]+}} | exact |{{$}}
 // CPU: - tasks are those of the stage contraction, which computes most{{$}}
 // CPU: | tasks | 4 | model |{{$}}
 // CPU: - a task is (sample, block of 96 points);

@@ -34,6 +34,7 @@
 // CHECK:      - conv[b,o,n] = sum over c, k: w[o,c,k] * (sum over taps t of n: v[t,k] * x[b,c,m(t)]){{$}}
 // CHECK:      - psi: #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, norm = nodal, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>{{$}}
 // CHECK:      - fused behind the channel mix: bias, then gelu{{$}}
+// CHECK:      - order: x is filtered, then channels and features are mixed on the output points{{$}}
 // CHECK:      - x: tensor<?x4x16x32xf32>{{$}}
 // CHECK:      - w: tensor<6x2x9xf32>{{$}}
 // CHECK:      - bias: tensor<6xf32>{{$}}
@@ -59,7 +60,7 @@
 // CHECK:      | what | value | from |{{$}}
 // CHECK:      |---|---|---|{{$}}
 // CHECK:      | problem hash | {{0x[0-9a-f]+}} | exact |{{$}}
-// CHECK:      | launches | {{.+}} | model |{{$}}
+// CHECK:      | launches | 0 | model |{{$}}
 // CHECK:      | tasks | {{.+}} | model |{{$}}
 // CHECK:      | workspace | {{.+}} | model |{{$}}
 // CHECK:      | layout of the activations | nchw -> nchw | exact |{{$}}
@@ -76,14 +77,16 @@
 // CHECK:      - one element of x and one value of psi for each tap, each at an index computed for it{{$}}
 // CHECK:      ### Computation{{$}}
 // CHECK:      - sums in f32, tap by tap in one order, a multiplication and an addition each{{$}}
+// CHECK:      ### Channel mix{{$}}
+// CHECK:      - the same thread, one sum over channels and features for each element{{$}}
 // CHECK:      ### Stores{{$}}
 // CHECK:      - each element once, after one rounding{{$}}
 // CHECK:      - the K-expanded tensor is kept in memory, in f32{{$}}
 // CHECK:      ## 4. Data flow{{$}}
 // CHECK:      - bytes are those that must cross memory, each once (model){{$}}
 // CHECK:      ```{{$}}
-// CHECK:      x, psi, W{{$}}
-// CHECK:      |  97.9 kB read{{$}}
+// CHECK:      x, w, bias, psi{{$}}
+// CHECK:      |  99.2 kB read{{$}}
 // CHECK:      v{{$}}
 // CHECK:      [loops]  {{[0-9.]+}} us, latency{{$}}
 // CHECK:      |  86.0 kB written{{$}}
@@ -107,15 +110,15 @@
 // CHECK:      | FLOP padded | {{.+}} | model |{{$}}
 // CHECK:      | FLOP issued | {{.+}} | model |{{$}}
 // CHECK:      | issue slots | {{.+}} | model |{{$}}
-// CHECK:      | waves | {{.+}} | model |{{$}}
-// CHECK:      | largest unit over the mean | {{.+}} | model |{{$}}
+// CHECK:      | tasks for each core | {{.+}} | model |{{$}}
+// CHECK:      | taps of the longest row over the mean row | {{.+}} | model |{{$}}
 // CHECK:      | time if bound by dram | {{.+}} | model |{{$}}
 // CHECK:      | time if bound by l2 | {{.+}} | model |{{$}}
 // CHECK:      | time if bound by lsu | {{.+}} | model |{{$}}
 // CHECK:      | time if bound by fma | {{.+}} | model |{{$}}
 // CHECK:      | time if bound by issue | {{.+}} | model |{{$}}
-// CHECK:      | time if bound by launch | {{.+}} | model |{{$}}
 // CHECK:      ### Taps{{$}}
+// CHECK:      - a row is a latitude that the filter gives: its 32 longitudes have the same taps, shifted{{$}}
 // CHECK:      | what | value | from |{{$}}
 // CHECK:      |---|---|---|{{$}}
 // CHECK:      | rows | 16 | exact |{{$}}

@@ -251,3 +251,29 @@ func.func @tail_weight_gradient(%x: tensor<3x5x32x64xbf16>, %gy: tensor<3x7x32x6
   %gw = disco.conv_weight_grad %x, %gy, %psi : (tensor<3x5x32x64xbf16>, tensor<3x7x32x64xbf16>, !disco.psi<sphere, 9, 32x64 -> 32x64>) -> tensor<7x5x9xbf16>
   return %gw : tensor<7x5x9xbf16>
 }
+
+// Its input gradient, unfused.
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_unfused_input_gradient_bf16 | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=weight_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Missed] loops weight_first | Category:disco-select-kernel | Function=kpad24_unfused_input_gradient_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
+// CHECK: remark: [Missed] cpu_gather weight_first | Category:disco-select-kernel | Function=kpad24_unfused_input_gradient_bf16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
+// CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=kpad24_unfused_input_gradient_bf16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
+// CHECK: remark: [Missed] kpacked_wgmma weight_first | Category:disco-select-kernel | Function=kpad24_unfused_input_gradient_bf16 | Reason="expected the op to be one of contract, conv, but got contract_sum", Rule=1, Suggestion="use csr_gather or toeplitz_wgmma"{{$}}
+func.func @kpad24_unfused_input_gradient_bf16(%gz: tensor<1x16x20x32x64xbf16>) -> tensor<1x16x32x64xbf16> {
+  %psi = disco.filter #disco.sphere_filter<harmonic, [4, 5], cutoff = 0.4, in = #disco.grid<legendre_gauss, 32x64>, out = #disco.grid<legendre_gauss, 32x64>> -> !disco.psi<sphere, 20, 32x64 -> 32x64>
+  %adjoint = disco.adjoint %psi : !disco.psi<sphere, 20, 32x64 -> 32x64>
+  %gx = disco.contract_sum %gz, %adjoint : (tensor<1x16x20x32x64xbf16>, !disco.psi<sphere, 20, 32x64 -> 32x64>) -> tensor<1x16x32x64xbf16>
+  return %gx : tensor<1x16x32x64xbf16>
+}
+
+// Its input gradient, unfused.
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=kpad24_unfused_input_gradient_f16 | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=weight_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Missed] loops weight_first | Category:disco-select-kernel | Function=kpad24_unfused_input_gradient_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
+// CHECK: remark: [Missed] cpu_gather weight_first | Category:disco-select-kernel | Function=kpad24_unfused_input_gradient_f16 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
+// CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=kpad24_unfused_input_gradient_f16 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
+// CHECK: remark: [Missed] kpacked_wgmma weight_first | Category:disco-select-kernel | Function=kpad24_unfused_input_gradient_f16 | Reason="expected the op to be one of contract, conv, but got contract_sum", Rule=1, Suggestion="use csr_gather or toeplitz_wgmma"{{$}}
+func.func @kpad24_unfused_input_gradient_f16(%gz: tensor<1x16x20x32x64xf16>) -> tensor<1x16x32x64xf16> {
+  %psi = disco.filter #disco.sphere_filter<harmonic, [4, 5], cutoff = 0.4, in = #disco.grid<legendre_gauss, 32x64>, out = #disco.grid<legendre_gauss, 32x64>> -> !disco.psi<sphere, 20, 32x64 -> 32x64>
+  %adjoint = disco.adjoint %psi : !disco.psi<sphere, 20, 32x64 -> 32x64>
+  %gx = disco.contract_sum %gz, %adjoint : (tensor<1x16x20x32x64xf16>, !disco.psi<sphere, 20, 32x64 -> 32x64>) -> tensor<1x16x32x64xf16>
+  return %gx : tensor<1x16x32x64xf16>
+}

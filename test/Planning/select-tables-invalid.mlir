@@ -86,3 +86,36 @@ func.func @table(%x: tensor<1x2x8xf32>) -> tensor<1x2x1x3xf32> {
   %z = disco.contract %x, (%i, %v) storage <table, !disco.psi<table<2>, 1, 8 -> 3>> : (tensor<1x2x8xf32>, tensor<3x2xi32>, tensor<3x2x1xf32>) -> tensor<1x2x1x3xf32>
   return %z : tensor<1x2x1x3xf32>
 }
+
+// -----
+
+func.func @overlap(%x: tensor<1x2x4x8xf32>) -> tensor<1x2x1x4x8xf32> {
+  %o = arith.constant dense<[0, 2, 2, 2, 2]> : tensor<5xi32>
+  %a = arith.constant dense<[[3, 1, 3, 0], [3, 3, 2, 3]]> : tensor<2x4xi32>
+  %v = arith.constant dense<1.0> : tensor<8x1xf32>
+  // expected-error @below {{'disco.contract' op expected arc 0 of psi, of row 0 and latitude 3, to end before longitude 3, where the next one starts, but got an end of 4}}
+  %z = disco.contract %x, (%o, %a, %v) storage <arcs, !disco.psi<sphere, 1, 4x8 -> 4x8>> : (tensor<1x2x4x8xf32>, tensor<5xi32>, tensor<2x4xi32>, tensor<8x1xf32>) -> tensor<1x2x1x4x8xf32>
+  return %z : tensor<1x2x1x4x8xf32>
+}
+
+// -----
+
+func.func @overlap_around_the_ring(%x: tensor<1x2x4x8xf32>) -> tensor<1x2x1x4x8xf32> {
+  %o = arith.constant dense<[0, 0, 2, 2, 2]> : tensor<5xi32>
+  %a = arith.constant dense<[[3, 1, 2, 0], [3, 6, 4, 2]]> : tensor<2x4xi32>
+  %v = arith.constant dense<1.0> : tensor<8x1xf32>
+  // expected-error @below {{'disco.contract' op expected arc 1 of psi, of row 1 and latitude 3, to end before longitude 9, where the next one starts, but got an end of 10}}
+  %z = disco.contract %x, (%o, %a, %v) storage <arcs, !disco.psi<sphere, 1, 4x8 -> 4x8>> : (tensor<1x2x4x8xf32>, tensor<5xi32>, tensor<2x4xi32>, tensor<8x1xf32>) -> tensor<1x2x1x4x8xf32>
+  return %z : tensor<1x2x1x4x8xf32>
+}
+
+// -----
+
+func.func @descending_latitude(%x: tensor<1x2x4x8xf32>) -> tensor<1x2x1x4x8xf32> {
+  %o = arith.constant dense<[0, 2, 2, 2, 2]> : tensor<5xi32>
+  %a = arith.constant dense<[[3, 1, 2, 0], [2, 6, 4, 2]]> : tensor<2x4xi32>
+  %v = arith.constant dense<1.0> : tensor<8x1xf32>
+  // expected-error @below {{'disco.contract' op expected the latitude of arc 1 of psi, of row 0, to be at least 3, but got 2}}
+  %z = disco.contract %x, (%o, %a, %v) storage <arcs, !disco.psi<sphere, 1, 4x8 -> 4x8>> : (tensor<1x2x4x8xf32>, tensor<5xi32>, tensor<2x4xi32>, tensor<8x1xf32>) -> tensor<1x2x1x4x8xf32>
+  return %z : tensor<1x2x1x4x8xf32>
+}

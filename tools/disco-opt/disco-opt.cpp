@@ -1,5 +1,4 @@
-//===- disco-opt.cpp - run passes and pipelines on MLIR files ------*- C++
-//-*-===//
+//===- disco-opt.cpp - run passes and pipelines on MLIR files -------------===//
 //
 // Part of the Disco project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,28 +13,32 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
-/// Prints the table that a lone --list-... asks for.
-static bool printTable(llvm::StringRef option) {
-  if (option == "--list-kernel-families")
-    mlir::disco::printKernelFamilies(llvm::outs());
-  else if (option == "--list-targets")
-    llvm::outs() << disco::planning::listTargets();
-  else
-    return false;
-  return true;
-}
-
 int main(int argc, char **argv) {
-  if (argc == 2 && printTable(argv[1]))
-    return 0;
+  llvm::cl::opt<bool> listKernelFamilies(
+      "list-kernel-families",
+      llvm::cl::desc("Print the kernel families: what they serve, their rules, "
+                     "fields and sources; do nothing else"));
+  llvm::cl::opt<bool> listTargets(
+      "list-targets",
+      llvm::cl::desc("Print the chips with every number and its source; do "
+                     "nothing else"));
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
   disco::registerAllDialects(registry);
   disco::registerAllPasses();
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      argc, argv, "Disco optimizer driver\n", registry);
+  if (listKernelFamilies)
+    mlir::disco::printKernelFamilies(llvm::outs());
+  if (listTargets)
+    llvm::outs() << disco::planning::listTargets();
+  if (listKernelFamilies || listTargets)
+    return 0;
   return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "Disco optimizer driver\n", registry));
+      mlir::MlirOptMain(argc, argv, input, output, registry));
 }

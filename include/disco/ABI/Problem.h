@@ -67,7 +67,8 @@ enum {
  * [B, C/8, H, W, 8] with zeros in the padding channels. */
 enum { DISCO_NCHW = 0, DISCO_NHWC = 1, DISCO_C8 = 2, DISCO_NUM_LAYOUTS = 3 };
 
-/** What follows the channel mix of a conv, as bits of `epilogue`. */
+/** What follows the channel mix of a conv, as bits of `epilogue`; the bias of a
+ * conv_weight_grad is its gradient, which is written. */
 enum {
   DISCO_EPILOGUE_BIAS = 1,
   DISCO_EPILOGUE_ACTIVATION = 2,
@@ -98,6 +99,9 @@ typedef struct disco_filter_statistics {
   int64_t arcs, gaps, whole_rings, longest_arc;
   /** Points between the arcs of a ring that one covering arc would add. */
   int64_t gap_taps;
+  /** Pairs of taps of an arc that have the same, or opposite, values for each
+   * feature in f32: the filter is even or odd in the longitude there. */
+  int64_t mirrored_pairs;
   /** Input longitudes per output longitude, and output longitudes per input
    * longitude; one of them is 1. 1 and 1 for table and csr. */
   int64_t stride, phases;
@@ -113,7 +117,7 @@ typedef struct disco_problem {
   disco_dtype parameter_dtype; /**< of W, bias and their gradients */
   int32_t precision;           /**< DISCO_PRECISION_* */
   int32_t deterministic;       /**< 1: two runs are bit-equal */
-  int32_t epilogue;            /**< DISCO_EPILOGUE_* bits; conv only */
+  int32_t epilogue;            /**< DISCO_EPILOGUE_* bits */
   /** How x arrives and how y must be delivered: a family whose kernel wants
    * another layout pays for a repack. */
   int32_t in_layout, out_layout;

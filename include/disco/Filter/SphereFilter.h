@@ -76,8 +76,8 @@ size_t hash_value(const SphereFilter &filter);
 /// The largest K that is accepted.
 constexpr int64_t maxNumBasis = 4096;
 
-/// Arity and ranges of the shape, cutoff > 0, both grids, and that nlon of the
-/// fine grid is a multiple of nlon of the coarse one.
+/// Arity and ranges of the shape, 0 < cutoff <= pi, both grids, and that nlon
+/// of the fine grid is a multiple of nlon of the coarse one.
 Status verify(const SphereFilter &filter);
 
 /// Parses and verifies; the whole text must be consumed. Syntax errors name

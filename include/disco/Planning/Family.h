@@ -72,6 +72,7 @@ struct Description {
   std::vector<std::string> example;     ///< one CTA and thread, worked out
   std::vector<std::string> loads;       ///< what is read, and how wide
   std::vector<std::string> computation; ///< instructions and reductions
+  std::vector<std::string> mix;         ///< threads of the channel mix
   std::vector<std::string> stores;
 };
 

@@ -47,9 +47,10 @@ Problem makeProblem(int32_t op);
 Status verify(const Problem &problem);
 
 /// FNV-1a over all fields in their order, little endian: equal on every
-/// machine. Left out are the direction, which families do not read, and which
-/// features have a tap (`shared_support`, `entries`), so that a materialised op
-/// has the hash that it had. Never 0, so that 0 can mean "no hash".
+/// machine. Left out are the direction, which families do not read, and what
+/// values are (`shared_support`, `entries`, `mirrored_pairs`), so that a
+/// materialised op has the hash that it had. Never 0, so that 0 can mean "no
+/// hash".
 uint64_t hashOf(const Problem &problem);
 
 /// "conv forward bf16, sphere 360x720 -> 360x720, K 9, B 1, C 256, O 256".
@@ -71,9 +72,16 @@ Result<FilterCounts> countFilter(const filter::PsiCoo &psi,
 /// The statistics of an operator; `entries` as of a PsiCoo.
 FilterCounts countOperator(const filter::SphereOperator &op, int64_t entries);
 
-/// What is assumed when the taps are known only at run time: `degree` taps a
-/// row (the degree of a table; defaultDegree otherwise), shared by all k,
-/// spread evenly; on a sphere in arcs of 8 taps, one a ring. exact = 0.
+/// What is assumed when only the number of taps is known before a run: that
+/// they are shared by all k and spread evenly over the rows; on a sphere in
+/// arcs of 8 taps, one a ring. exact = 0. A row has at most as many as there
+/// are points.
+FilterCounts spreadCounts(int32_t structure, int64_t numBasis,
+                          const int64_t inShape[2], const int64_t outShape[2],
+                          int64_t taps);
+
+/// The same for `degree` taps a row: that of a table, or defaultDegree where
+/// nothing is known.
 FilterCounts assumedCounts(int32_t structure, int64_t numBasis,
                            const int64_t inShape[2], const int64_t outShape[2],
                            int64_t degree);

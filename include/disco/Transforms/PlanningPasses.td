@@ -16,7 +16,8 @@ class Disco_PlanningPass<string name> : Pass<name, "::mlir::ModuleOp"> {
   list<Option> targetOptions = [
     Option<"target", "target", "std::string", "",
            "The chip, by name or architecture (disco-opt --list-targets); "
-           "empty: the module's disco.target, or else cpu">,
+           "empty: each module's disco.target, or that of the module around it, or "
+           "else cpu. Overrides of a disco.target of another chip are not used">,
     Option<"overrides", "overrides", "std::string", "",
            "Numbers of the chip to replace, as \"dram_gbps=3000,launch_us=4\"; the "
            "units are those of disco-opt --list-targets">,
@@ -30,8 +31,9 @@ def SelectKernelPass : Disco_PlanningPass<"disco-select-kernel"> {
     Order, family, provider and schedule of a contraction are chosen together,
     by predicted time; equal predictions go to the earlier row of the registry.
     Runs before `disco-materialize-filters`: tap counts are exact for
-    `disco.filter` and for constant tables. For tables known only at run time
-    32 taps a point are assumed, or the degree of a `table`. A dynamic batch is
+    `disco.filter` and for constant tables. For tables known only at run time the
+    number of taps is that of their types, spread evenly: the degree of a `table`,
+    the length of lists; 32 a point where it is dynamic. A dynamic batch is
     assumed to be `assumed-batch`, which the plan states.
 
     A plan written by hand is kept: what it says is honoured, and what it does
@@ -43,7 +45,10 @@ def SelectKernelPass : Disco_PlanningPass<"disco-select-kernel"> {
     metrics, `missed` for every family and order that was not chosen, with the
     rule, the reason and a suggestion, or with its predicted time.
 
-    The module's `disco.target` is set to the chip that was planned for.
+    The module's `disco.target` is set to the chip that was planned for; a module
+    in it that has a `disco.target` of its own is planned for that one. Where a
+    plan states another batch than `assumed-batch`, the plan's is assumed, with a
+    warning.
 
     Errors: an unknown target, family or field; a forced choice, or a plan
     written by hand, that a rule refuses; a plan that contradicts what is forced;
@@ -84,6 +89,9 @@ def AssignLayoutPass : Disco_PlanningPass<"disco-assign-layout"> {
     is carried in c8 only if no channel is padding. Arguments and results of
     functions, the features of `disco.contract` and `disco.contract_sum`, and all
     other operations, see nchw.
+
+    Where a plan was written for tensors that are in a layout already, and its
+    kernel wants another one, the change is at the operation.
 
     A pack of an unpack of the same layout folds, also with padding, where the
     padding is known to be zeros. Plans are updated: `layout` becomes

@@ -17,10 +17,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "disco/ABI/Families/CpuGather.h"
-#include "../Models.h"
+#include "CpuGatherWorkspace.h"
 
-#include <algorithm>
+#include <cmath>
 #include <iterator>
 
 using namespace disco;
@@ -43,7 +42,7 @@ static constexpr int64_t sumFeatures = DISCO_CPU_GATHER_SUM_FEATURES,
                          panelVectors = DISCO_CPU_GATHER_PANEL_VECTORS;
 
 /// Points of a task, where psi is no sphere's.
-static constexpr double pointBlock = 96;
+static constexpr double pointBlock = DISCO_CPU_GATHER_POINT_BLOCK;
 
 /// Whether K maps are summed over the rings that they live on.
 static bool sumsOverK(const Problem &p, int32_t order) {
@@ -141,8 +140,15 @@ static void candidates(const Problem &p, const Target &target, int32_t order,
         static_cast<int64_t>(real(p.num_basis) * accumulatorBytes(p)) *
         (isSphere(p) ? 1 : DISCO_CPU_GATHER_POINT_CHANNELS);
     const int64_t fit = DISCO_CPU_GATHER_CONTRACT_BYTES / featureBytes;
-    for (int64_t tile : {fit, fit / 2, 2 * fit})
-      add(std::min(std::max(tile, 2 * panel), widest), 0);
+    // Tiles of the same width, but for the last.
+    const int64_t columns = isSphere(p) ? static_cast<int64_t>(pointsPerRow(p))
+                                        : int64_t(DISCO_CPU_GATHER_POINT_BLOCK);
+    for (int64_t tile : {fit, fit / 2, 2 * fit}) {
+      const int64_t tiles =
+          std::max<int64_t>(columns / std::max(tile, 2 * panel), 1);
+      add(std::min(std::max((columns + tiles - 1) / tiles, 2 * panel), widest),
+          0);
+    }
     return;
   }
   if (!sumsOverK(p, order)) {
@@ -193,18 +199,44 @@ static double tilesOf(const Problem &p, const Schedule &s) {
   return ceilDiv(points, real(get(s, DISCO_CPU_GATHER_TILE)));
 }
 
-/// A tap of a vector of columns: K multiply-adds; x once for each block of
-/// features; values splat once for the vectors that are summed together.
-static void countFilterFirst(const Problem &p, const Target &target,
-                             const Schedule &s, bool isMixed, Counts &c) {
+namespace {
+
+/// The arithmetic of the taps, by vectors of columns. Two taps of an arc with
+/// the same or opposite values, for all features, are one multiplication of the
+/// sum or the difference of two vectors.
+struct TapWork {
+  double all = 0;        ///< taps, of one feature
+  double multiplied = 0; ///< and those that are left of them
+  double pairs = 0;
+};
+
+} // namespace
+
+static TapWork tapWork(const Problem &p, const Target &target, double fields) {
+  const double columns = columnsOf(p, target, fields) / lanesOf(p, target);
+  // f64 values mostly differ in their last bits.
+  const int64_t pairs = dtypeOf(p) == DType::f64 ? 0 : p.filter.mirrored_pairs;
+  TapWork work;
+  work.all = real(p.filter.taps) * columns;
+  work.pairs = real(pairs) * columns;
+  work.multiplied = work.all - work.pairs;
+  return work;
+}
+
+/// A tap of a vector of columns: x once for each block of features, a
+/// multiply-add for each feature; values splat once for the vectors that are
+/// summed together.
+static double countFilterFirst(const Problem &p, const Target &target,
+                               const Schedule &s, bool isMixed, Counts &c) {
   const double K = real(p.num_basis), e = elementBytes(p);
   const double lanes = lanesOf(p, target);
   const double fields = filteredFields(p, s.order);
-  const double taps =
-      real(p.filter.taps) * columnsOf(p, target, fields) / lanes;
-  const double loads = ceilDiv(K, real(sumFeatures));
-  const double splats = K / real(sumVectors);
-  const double loop = 2 / real(sumVectors);
+  const TapWork taps = tapWork(p, target, fields);
+  const double blocks = ceilDiv(K, real(sumFeatures));
+  const double loads = taps.all * blocks, additions = taps.pairs * blocks;
+  const double products = taps.multiplied * K;
+  const double splats = products / real(sumVectors);
+  const double loop = 2 * taps.multiplied / real(sumVectors);
   // Windows of rings are copied for each tile: read, written, and with a stride
   // sorted by residue. Points have x transposed once.
   const double rows = isSphere(p) ? tilesOf(p, s) : 1;
@@ -220,45 +252,50 @@ static void countFilterFirst(const Problem &p, const Target &target,
   const double staged = rings * window * fields;
   const double copies = (p.filter.stride > 1 ? 4 : 2) * staged / lanes;
   const double z = expandedElements(p, s.order);
-  c.l1Requests = taps * (loads + splats) + copies + z / lanes;
-  c.issueSlots = taps * (loads + splats + K + loop) + copies +
+  c.l1Requests = loads + splats + copies + z / lanes;
+  c.issueSlots = loads + splats + products + additions + loop + copies +
                  (e < 4 ? staged / lanes : 0) + z / lanes;
-  c.paddedFlop = 2 * taps * K * lanes;
-  c.dramReadBytes = inputBytes(p) + real(p.filter.taps) * K * e;
+  c.paddedFlop = 2 * taps.all * K * lanes;
+  c.dramReadBytes = inputBytes(p) + psiBytes(p, e);
   c.dramWriteBytes = isMixed ? 0 : z * e;
   c.l2Bytes = staged * e + (isMixed ? z * accumulatorBytes(p) : z * e);
   const double tasks =
       isSphere(p) ? real(p.filter.rows) : ceilDiv(outPoints(p), pointBlock);
   c.ctas = std::max(1.0, tasks * real(p.batch));
+  return 2 * lanes * (products + additions);
 }
 
 /// Up to three rows that are added together share the loads of a map.
-static void countSums(const Problem &p, const Target &target, const Schedule &s,
-                      Counts &c) {
+static double countSums(const Problem &p, const Target &target,
+                        const Schedule &s, Counts &c) {
   const double K = real(p.num_basis), e = elementBytes(p);
   const double lanes = lanesOf(p, target);
   const double fields = filteredFields(p, s.order);
-  const double taps =
-      real(p.filter.taps) * columnsOf(p, target, fields) / lanes * K;
-  const double loads = isSphere(p) ? 0.5 : 1;
-  const double splats = 1 / real(sumVectors);
+  const TapWork taps = tapWork(p, target, fields);
+  // Two rows share on average.
+  const double shared = isSphere(p) ? 0.5 : 1;
+  const double loads = taps.all * K * shared;
+  const double additions = taps.pairs * K * shared;
+  const double products = taps.multiplied * K;
+  const double splats = products / real(sumVectors), loop = splats;
   // A row's sums are read and written for each of its rings.
   const double sums =
       isSphere(p) ? 2 * real(p.filter.rings) * pointsPerRow(p) * fields / lanes
                   : 0;
   const double maps = expandedElements(p, s.order);
   const double copies = (p.filter.stride > 1 ? 4 : 2) * maps / lanes;
-  c.l1Requests = taps * (loads + splats) + sums + copies;
-  c.issueSlots = taps * (loads + splats + 1 + splats) + sums + copies +
+  c.l1Requests = loads + splats + sums + copies;
+  c.issueSlots = loads + splats + products + additions + loop + sums + copies +
                  (e < 4 ? maps / lanes : 0);
-  c.paddedFlop = 2 * taps * lanes;
-  c.dramReadBytes = (mixes(p) ? 0 : maps * e) + real(p.filter.taps) * K * e;
+  c.paddedFlop = 2 * taps.all * K * lanes;
+  c.dramReadBytes = (mixes(p) ? 0 : maps * e) + psiBytes(p, e);
   c.dramWriteBytes = outputBytes(p);
   c.l2Bytes = maps * (mixes(p) ? accumulatorBytes(p) : e) + outputBytes(p);
   const double blocks = ceilDiv(real(p.out_channels / p.groups),
                                 real(get(s, DISCO_CPU_GATHER_CHANNEL_BLOCK)));
   c.ctas = std::max(4 * target[TargetField::cores],
                     real(p.batch) * real(p.groups) * blocks);
+  return 2 * lanes * (products + additions);
 }
 
 static Stage contraction(const Problem &op, const Target &target, Schedule s) {
@@ -268,16 +305,13 @@ static Stage contraction(const Problem &op, const Target &target, Schedule s) {
   Stage stage;
   stage.name = "contraction";
   Counts &c = stage.counts;
-  if (sumsOverK(p, s.order))
-    countSums(p, target, s, c);
-  else
-    countFilterFirst(p, target, s, mixes(op), c);
-  c.usefulFlop = sparseFlop(p, s.order);
-  const double mean = std::max(1.0, real(p.filter.taps) / real(p.filter.rows));
-  c.tapImbalance = real(p.filter.max_taps) / mean;
   Work work;
+  work.fmaFlop = sumsOverK(p, s.order)
+                     ? countSums(p, target, s, c)
+                     : countFilterFirst(p, target, s, mixes(op), c);
+  c.usefulFlop = sparseFlop(p, s.order);
+  c.tapImbalance = tapImbalance(p.filter);
   work.fmaDType = dtypeOf(p);
-  work.fmaFlop = c.paddedFlop;
   setTimes(stage, target, work);
   return stage;
 }
@@ -321,12 +355,17 @@ static Stage mix(const Problem &p, const Target &target, const Schedule &s,
                             real(p.groups) * other * points / lanes;
     c.l2Bytes = expandedElements(p, s.order) * accumulatorBytes(p) +
                 tiles * weight * accumulatorBytes(p);
-    if (!isGradient)
+    // The field that is not filtered.
+    if (isGradient)
+      c.dramReadBytes =
+          s.order == DISCO_WEIGHT_FIRST ? inputBytes(p) : gyBytes(p);
+    else
       c.dramWriteBytes = outputBytes(p);
   }
   if (p.epilogue & DISCO_EPILOGUE_RESIDUAL)
     c.dramReadBytes += outputBytes(p);
-  c.dramReadBytes += weightBytes(p);
+  (p.op == DISCO_OP_CONV_WEIGHT_GRAD ? c.dramWriteBytes : c.dramReadBytes) +=
+      weightBytes(p) + biasBytes(p);
   c.l1Requests = loads + sums;
   c.issueSlots = loads + fma + sums;
   c.ctas = ctas;
@@ -336,23 +375,6 @@ static Stage mix(const Problem &p, const Target &target, const Schedule &s,
   work.fmaFlop = c.paddedFlop;
   setTimes(stage, target, work);
   return stage;
-}
-
-/// Buffers of the threads.
-static double workspaceBytes(const Problem &p, const Target &target,
-                             const Schedule &s) {
-  const double block =
-      std::max(1.0, real(get(s, DISCO_CPU_GATHER_CHANNEL_BLOCK)));
-  const double perThread =
-      sumsOverK(p, s.order)
-          ? (mixes(p) ? block : 1) * ringBytes(p, target)
-          : block * real(p.num_basis) *
-                padTo(real(get(s, DISCO_CPU_GATHER_TILE)), panelOf(p, target)) *
-                accumulatorBytes(p);
-  return target[TargetField::cores] * perThread +
-         (mixes(p) ? real(p.out_channels) * real(p.channels / p.groups) *
-                         real(p.num_basis) * accumulatorBytes(p)
-                   : 0);
 }
 
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
@@ -365,7 +387,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   if (mixes(p))
     cost.stages.insert(cost.stages.end() - (sumsOverK(p, s.order) ? 1 : 0),
                        mix(p, target, s, ctas));
-  cost.workspaceBytes = workspaceBytes(p, target, s);
+  cost.workspaceBytes = planning::cpu_gather::Workspace(p, target, s).bytes();
   addOutputRepack(cost, target, p, s);
   return cost;
 }
@@ -409,28 +431,39 @@ static void describe(const Problem &p, const Target &target, const Schedule &s,
         std::string("a task is (sample, ") +
             (isSphere(p) ? "output row"
                          : "block of " + text(pointBlock) + " points") +
-            "); a thread runs one task at a time, " + text(tile) +
-            (isSphere(p) ? " longitudes after the other"
-                         : " points after the other") +
+            "); a thread runs one task at a time, in tiles of " + text(tile) +
+            (isSphere(p) ? " longitudes" : " points") +
             (mixes(p) ? ", " + block + " channels at a time" : ""),
         text(sumVectors) + " vectors of " + text(lanes) + " " + columns +
             " times " + features + " features are summed in registers"};
     d.example = {"in the first pass over a tile, " + laneOf(count, lanes)};
   }
-  d.loads = {isSphere(p) ? "x: windows of the rings, copied without wrap" +
-                               std::string(p.filter.stride > 1
-                                               ? " and sorted by longitude "
-                                                 "modulo " +
-                                                     text(p.filter.stride)
-                                               : "")
-                         : "x: transposed once, so that channels are adjacent",
+  const std::string from = nameOfFiltered(p, s.order);
+  d.loads = {isSphere(p)
+                 ? from + ": windows of the rings, copied without wrap" +
+                       std::string(f.filter.stride > 1
+                                       ? " and sorted by longitude "
+                                         "modulo " +
+                                             text(f.filter.stride)
+                                       : "")
+                 : from + ": transposed once, so that channels are adjacent",
              "psi: a value is splat once for all vectors that are summed"};
   d.computation = {"a fused multiply-add for each tap, feature and vector"};
-  if (mixes(p))
+  if (dtypeOf(p) != DType::f64 && f.filter.mirrored_pairs > 0)
     d.computation.push_back(
-        "the channel mix while data are in the cache: " + text(productRows) +
-        " rows by " + text(panelVectors) +
-        " vectors of sums in registers, in a fixed order");
+        text(f.filter.mirrored_pairs) + " pairs of the " + text(f.filter.taps) +
+        " taps mirror each other for all features: one multiplication of their "
+        "sum or difference each, so that fewer FLOP are issued than are "
+        "useful");
+  if (mixes(p))
+    d.mix = {sumsOverK(p, s.order)
+                 ? "the thread of a task mixes each ring of x that its rows "
+                   "read, for its channels, before it adds it"
+                 : "the thread of a task mixes the features of its tile while "
+                   "they are in its cache",
+             text(productRows) + " rows by " + text(panelVectors) +
+                 " vectors of " + text(lanes) +
+                 " columns of sums are in registers, in a fixed order"};
   d.stores = {"vectors of " + text(lanes) + " columns, each element once"};
 }
 

@@ -17,6 +17,7 @@
 
 #include "disco/ABI/Families/CsrGather.h"
 #include "../Models.h"
+#include "disco/ABI/Families/CsrGatherMix.h"
 
 #include <algorithm>
 #include <cmath>
@@ -214,6 +215,55 @@ static void candidates(const Problem &p, const Target &, int32_t order,
 // Cost
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// The product of a group: [rows, columns], of the weight's gradient or else of
+/// the points of a block.
+struct Product {
+  double rows, columns, tileRows, tileColumns;
+};
+
+} // namespace
+
+static Product productOf(const Problem &p, int32_t order) {
+  const auto size = static_cast<int>(elementBytes(p));
+  const double in = real(p.channels / p.groups);
+  const double out = real(p.out_channels / p.groups), K = real(p.num_basis);
+  const bool isFirst = order == DISCO_WEIGHT_FIRST;
+  const bool isGradient = p.op == DISCO_OP_CONV_WEIGHT_GRAD;
+  Product product{};
+  product.rows = out * (isFirst ? K : 1);
+  product.columns = isGradient ? in * (isFirst ? 1 : K)
+                               : (isFirst ? inPoints(p) : outPoints(p));
+  const bool isFlat =
+      !isGradient && product.rows <= DISCO_CSR_GATHER_FLAT_MAX_ROWS;
+  product.tileRows = real(disco_csr_gather_mix_rows(isFlat));
+  product.tileColumns = real(disco_csr_gather_mix_columns(size, isFlat));
+  return product;
+}
+
+/// Besides a block: the packed weight with a low part where narrow types have a
+/// wide weight, or the parts of the weight's gradient.
+static double mixBytes(const Problem &p, const Target &target, int32_t order) {
+  const Product product = productOf(p, order);
+  const double groups = real(p.groups);
+  if (p.op == DISCO_OP_CONV_WEIGHT_GRAD) {
+    const double tiles = groups * ceilDiv(product.rows, product.tileRows) *
+                         ceilDiv(product.columns, product.tileColumns);
+    const double parts =
+        std::clamp(std::floor(DISCO_CSR_GATHER_GRADIENT_BLOCKS *
+                              target[TargetField::cores] / tiles),
+                   1.0, double(DISCO_CSR_GATHER_GRADIENT_PARTS));
+    return parts * groups * product.rows * product.columns *
+           accumulatorBytes(p);
+  }
+  const double line = real(p.channels / p.groups) *
+                      (order == DISCO_WEIGHT_FIRST ? 1 : real(p.num_basis));
+  const bool hasLow = elementBytes(p) == 2 && p.parameter_dtype == DISCO_F32;
+  return groups * product.rows * padTo(line, DISCO_CSR_GATHER_LINE_ELEMENTS) *
+         elementBytes(p) * (hasLow ? 2 : 1);
+}
+
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   GatherShape shape = shapeOf(p, s);
   Cost cost;
@@ -222,7 +272,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   if (mixes) {
     const Blocks b = blocksOf(p, s);
     blocks = b.count;
-    cost.workspaceBytes = b.bytes;
+    cost.workspaceBytes = b.bytes + mixBytes(p, target, s.order);
     shape.expanded = b.bytes <= target[TargetField::l2_bytes] / 2
                          ? Expanded::sharedCache
                          : Expanded::dram;
@@ -295,15 +345,16 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
                  text(last) + "), thread " + text(thread) + ": " + point + " " +
                  text(last * tile + thread)};
   }
+  const std::string from = nameOfFiltered(p, s.order);
   d.loads =
       sphere
-          ? std::vector<std::string>{"x: each ring window once into shared "
-                                     "memory",
+          ? std::vector<std::string>{from + ": each ring window once into "
+                                            "shared memory",
                                      "psi: " + text(shape.tapLoads) +
                                          " broadcast(s) of 16 B for each tap"}
           : std::vector<std::string>{
-                "x: each tap's element of each field from global memory; "
-                "threads of a warp read other points",
+                from + ": each tap's element of each field from global memory; "
+                       "threads of a warp read other points",
                 "psi: " + text(shape.tapLoads) +
                     " load(s) of 16 B for each tap, of the thread's own row"};
   d.computation = {"multiply-adds in registers, no atomics"};
@@ -312,6 +363,24 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
     d.computation.push_back(
         "filter and matrix product by turns, over " + text(b.count) +
         " block(s) of " + text(std::ceil(b.bytes / double(1 << 20))) + " MiB");
+  }
+  if (mixesChannels(p)) {
+    const Product product = productOf(p, s.order);
+    const auto size = static_cast<int>(elementBytes(p));
+    d.mix = {"a CTA of " + text(int64_t(DISCO_CSR_GATHER_MIX_THREADS)) +
+                 " threads computes a tile of " + text(product.tileRows) +
+                 " x " + text(product.tileColumns) +
+                 (p.op == DISCO_OP_CONV_WEIGHT_GRAD
+                      ? " of the gradient's " + text(product.rows) + " x " +
+                            text(product.columns) +
+                            " in a group, for a part of "
+                            "the points; parts are added "
+                            "in a fixed order"
+                      : " of " + text(product.rows) +
+                            " channels in a group by the points of a block"),
+             text(disco_csr_gather_mix_stages(size)) + " stages of " +
+                 text(disco_csr_gather_mix_depth(size)) +
+                 " steps of the sum are in shared memory"};
   }
   d.stores = {"neighbouring threads store neighbouring " + point +
               "s, each element once"};

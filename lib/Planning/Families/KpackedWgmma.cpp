@@ -174,7 +174,7 @@ static Stage contraction(const Problem &p, const Target &target,
   stage.name = "contraction";
   Counts &c = stage.counts;
   const FilterCounts &f = p.filter;
-  const double e = elementBytes(p), K = real(p.num_basis);
+  const double e = elementBytes(p);
   const double vector = target[TargetField::vector_bytes];
   const double rows = real(f.rows - f.empty_rows);
   const double blocks = ceilDiv(filteredFields(p, s.order), tileChannels);
@@ -219,7 +219,7 @@ static Stage contraction(const Problem &p, const Target &target,
   c.usefulFlop = sparseFlop(p, s.order);
   c.paddedFlop = 2 * chunks * 64 * chunkTaps * real(kPadOf(p));
   const double z = expandedElements(p, s.order) * e;
-  c.dramReadBytes = inputBytes(p) + real(f.taps) * K * e;
+  c.dramReadBytes = inputBytes(p) + planning::psiBytes(p, e);
   c.dramWriteBytes = expanded == Expanded::dram ? z : 0;
   c.l2Bytes += z;
   c.l1Requests += z / 32; // 8 longitudes of a feature: half-used sectors
@@ -229,7 +229,7 @@ static Stage contraction(const Problem &p, const Target &target,
   c.ctas = std::max(1.0, rows * tiles);
   c.ctasPerCore =
       residentCtas(target, threads, c.registersPerThread, c.smemBytes);
-  c.tapImbalance = f.taps ? real(f.max_taps) * real(f.rows) / real(f.taps) : 1;
+  c.tapImbalance = tapImbalance(f);
   Work work;
   work.tensorFlop = c.paddedFlop;
   work.tensorDType = dtypeOf(p);
@@ -291,6 +291,8 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
   d.computation = {"one m64n" + text(columns) + "k" + text(chunkTaps) +
                    " instruction of a warpgroup for " + text(chunkTaps) +
                    " taps, sums in f32 registers"};
+  if (p.op == DISCO_OP_CONV)
+    d.mix = describeEinsum(p, s.order);
   d.stores = {"planes of one feature, " + text(tileLongitudes) +
               " longitudes of a field at a time"};
 }

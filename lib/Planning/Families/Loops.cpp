@@ -44,19 +44,14 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   // The K-expanded tensor is kept in the type of the sums.
   const double z =
       mixes ? expandedElements(p, s.order) * accumulatorBytes(p) : 0;
-  const double psi =
-      real(p.filter.taps) * real(p.num_basis) * accumulatorBytes(p);
-  c.dramReadBytes = inputBytes(p) + psi + weightBytes(p) + z;
-  if (p.op == DISCO_OP_CONV_WEIGHT_GRAD) // gy
-    c.dramReadBytes +=
-        real(p.batch) * real(p.out_channels) * outPoints(p) * elementBytes(p);
+  const bool isGradient = p.op == DISCO_OP_CONV_WEIGHT_GRAD;
+  c.dramReadBytes = inputBytes(p) + psiBytes(p, elementBytes(p)) + z;
+  c.dramReadBytes += isGradient ? gyBytes(p) : weightBytes(p) + biasBytes(p);
   if (p.epilogue & DISCO_EPILOGUE_RESIDUAL)
     c.dramReadBytes += outputBytes(p);
-  if (p.epilogue & DISCO_EPILOGUE_BIAS)
-    c.dramReadBytes +=
-        real(p.out_channels) *
-        static_cast<double>(sizeOf(static_cast<DType>(p.parameter_dtype)));
-  c.dramWriteBytes = outputBytes(p) + z;
+  c.dramWriteBytes = outputBytes(p) + z + (isGradient ? biasBytes(p) : 0);
+  // Code of the function that calls it.
+  c.launches = 0;
   c.l2Bytes = c.dramReadBytes + c.dramWriteBytes;
   Work work;
   work.fmaDType = dtypeOf(p);
@@ -102,13 +97,18 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
       text(static_cast<int64_t>(p.filter.median_taps)) + " in the median " +
       (p.structure == DISCO_SPHERE ? "row" : "point") + " and " +
       text(p.filter.max_taps) + " in the longest one"};
-  d.loads = {"one element of x and one value of psi for each tap" +
+  d.loads = {"one element of " + nameOfFiltered(p, s.order) +
+             " and one value of psi for each tap" +
              std::string(sumOverK ? " and feature" : "") +
              ", each at an index computed for it"};
   d.computation = {"sums in " + accumulator +
                    ", tap by tap in one order, a multiplication and an "
                    "addition each"};
   d.stores = {"each element once, after one rounding"};
+  if (einsumFlop(p, s.order) > 0)
+    d.mix = {"the same thread, one sum over channels" +
+             std::string(sumOverK ? "" : " and features") +
+             " for each element"};
   if (einsumFlop(p, s.order) > 0)
     d.stores.push_back("the K-expanded tensor is kept in memory, in " +
                        accumulator);

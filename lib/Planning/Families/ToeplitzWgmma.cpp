@@ -305,12 +305,10 @@ static void addSchedules(const Problem &p, const Target &target, Schedule s,
                          std::vector<Schedule> &schedules) {
   const bool sum = reducesOverK(p, s.order);
   setBestStages(p, s);
-  schedules.push_back(s);
-  if (p.op == DISCO_OP_CONTRACT) {
-    // Features, which nothing carries in c8, the kernels transpose themselves.
+  // Features are nchw: the kernels transpose them themselves.
+  if (p.op == DISCO_OP_CONTRACT)
     s.out_layout = DISCO_NCHW;
-    schedules.push_back(s);
-  }
+  schedules.push_back(s);
   if (p.op == DISCO_OP_CONV_WEIGHT_GRAD || !sum) {
     Schedule cached = s;
     cached.fields[blockRows].value = cachedRows(p, target, s.order);
@@ -480,7 +478,7 @@ static Stage contraction(const Problem &op, const Target &target, Schedule s,
   c.smemBytes = smemBytes(p, s);
   c.ctas = std::max(1.0, shape.blocks * ceilDiv(units, mathGroups));
   c.ctasPerCore = 1; // persistent
-  c.tapImbalance = f.taps ? real(f.max_taps) * real(f.rows) / real(f.taps) : 1;
+  c.tapImbalance = tapImbalance(f);
   // The warpgroups of a CTA share its tensor cores.
   const double instruction = std::max(
       product / (target.tensorRate(dtypeOf(p)) / target[TargetField::cores]),
@@ -527,7 +525,7 @@ static Stage fusedConv(const Problem &p, const Target &target,
   const double result = outputBytes(p, DISCO_C8);
   c.l2Bytes += weights + result;
   c.smemWavefronts += weights / target[TargetField::vector_bytes];
-  c.dramReadBytes += weightBytes(p);
+  c.dramReadBytes += weightBytes(p) + biasBytes(p);
   if (p.epilogue & DISCO_EPILOGUE_RESIDUAL)
     c.dramReadBytes += result;
   c.dramWriteBytes += result;
@@ -560,6 +558,9 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
       cost.stages[i][BoundClass::launch] *= ceilDiv(all, n);
     }
   }
+  // The runtime packs what it gets in nchw into its workspace.
+  if (p.in_layout != s.in_layout)
+    cost.workspaceBytes += inputBytes(p, s.in_layout);
   addOutputRepack(cost, target, p, s);
   return cost;
 }
@@ -623,8 +624,8 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
                    text(tileChannels)};
   d.example = {exampleOf(p, s)};
   d.loads = {
-      "x (c8): one window for each ring, arc + " + text(f.stride * (T - 1)) +
-          " longitudes and " + text(haloOf(p, s)) +
+      nameOfFiltered(p, s.order) + " (c8): one window for each ring, arc + " +
+          text(f.stride * (T - 1)) + " longitudes and " + text(haloOf(p, s)) +
           " for the groups, by bulk copies into shared memory, " +
           text(get(s, stages)) + " stages in flight",
       "A: packed once for each filter, " + text(stepColumns) + " columns of " +
@@ -633,6 +634,8 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
   d.computation = {"m" + text(tileRows) + "n" + text(tileChannels * real(G)) +
                    "k" + text(stepColumns) +
                    " instructions of a warpgroup, sums in f32 registers"};
+  if (p.op >= DISCO_OP_CONV && !get(s, fused))
+    d.mix = describeEinsum(p, s.order);
   if (get(s, fused))
     d.computation.push_back("the features go through shared memory into a "
                             "second product with W; they never reach device "

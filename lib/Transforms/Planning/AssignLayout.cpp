@@ -85,6 +85,105 @@ static std::optional<Layout> getWanted(OpOperand &use) {
 }
 
 //===----------------------------------------------------------------------===//
+// Plans whose tensors are in a layout already
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The activations of an op whose layouts its plan names.
+struct Sides {
+  SmallVector<OpOperand *> in, out; ///< x or z; gy and the residual
+  Value result;                     ///< y or z; null: none with points
+  int64_t inChannels = 0, outChannels = 0;
+};
+
+} // namespace
+
+static Sides getSides(ContractionOpInterface op) {
+  Sides sides;
+  auto setWeight = [&](RankedTensorType weight, int64_t groups) {
+    sides.inChannels = weight.getDimSize(1) * groups;
+    sides.outChannels = weight.getDimSize(0);
+  };
+  sides.in.push_back(&op->getOpOperand(0));
+  if (auto conv = dyn_cast<ConvOp>(op.getOperation())) {
+    setWeight(conv.getWeight().getType(), conv.getGroups());
+    if (conv.getResidual())
+      sides.out.push_back(&conv.getResidualMutable()[0]);
+    sides.result = conv.getY();
+  } else if (auto grad = dyn_cast<ConvWeightGradOp>(op.getOperation())) {
+    setWeight(grad.getWeightGrad().getType(), grad.getGroups());
+    sides.out.push_back(&grad.getGyMutable());
+  } else if (auto contract = dyn_cast<ContractOp>(op.getOperation())) {
+    sides.inChannels = contract.getZ().getType().getDimSize(1);
+  } else {
+    auto sum = cast<ContractSumOp>(op.getOperation());
+    sides.in.clear();
+    sides.outChannels = sum.getZ().getType().getDimSize(1);
+    sides.result = sum.getY();
+  }
+  return sides;
+}
+
+/// Gives the kernel of a plan whose tensors are written in a layout the layout
+/// that it wants: changes it at the op, from the one to the other. Returns how
+/// often.
+static unsigned convertWritten(ContractionOpInterface op) {
+  auto plan = op->getAttrOfType<PlanAttr>("plan");
+  if (!plan || getMovablePlan(op))
+    return 0;
+  std::pair from{plan.getInLayout(), plan.getOutLayout()};
+  std::pair to{plan.getKernelInLayout(), plan.getKernelOutLayout()};
+  // Features are nchw, whatever the plan says.
+  if (isa<ContractSumOp>(op.getOperation()))
+    to.first = from.first;
+  if (isa<ContractOp>(op.getOperation()))
+    to.second = from.second;
+  if (from == to)
+    return 0;
+  unsigned numChanges = 0;
+  OpBuilder builder(op);
+  PsiType psi = op.getPsiType();
+  auto getLogical = [&](Value value, int64_t channels,
+                        ArrayRef<int64_t> points) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape{type.getDimSize(0), channels};
+    llvm::append_range(shape, points);
+    return RankedTensorType::get(shape, type.getElementType());
+  };
+  auto convert = [&](OpOperand *use, RankedTensorType logical, Layout from,
+                     Layout to) {
+    if (from == to)
+      return;
+    use->set(
+        convertLayout(builder, op.getLoc(), use->get(), logical, from, to));
+    ++numChanges;
+  };
+  Sides sides = getSides(op);
+  for (OpOperand *use : sides.in)
+    convert(use, getLogical(use->get(), sides.inChannels, psi.getInShape()),
+            from.first, to.first);
+  for (OpOperand *use : sides.out)
+    convert(use, getLogical(use->get(), sides.outChannels, psi.getOutShape()),
+            from.second, to.second);
+  if (sides.result && from.second != to.second) {
+    RankedTensorType logical =
+        getLogical(sides.result, sides.outChannels, psi.getOutShape());
+    sides.result.setType(getPhysicalType(logical, to.second));
+    builder.setInsertionPointAfter(op);
+    auto uses = llvm::map_to_vector(sides.result.getUses(),
+                                    [](OpOperand &use) { return &use; });
+    Value written = convertLayout(builder, op.getLoc(), sides.result, logical,
+                                  to.second, from.second);
+    for (OpOperand *use : uses)
+      use->set(written);
+    ++numChanges;
+  }
+  op->setAttr("plan", plan.withLayout(to.first, to.second));
+  return numChanges;
+}
+
+//===----------------------------------------------------------------------===//
 // Choosing the layouts of elementwise operations
 //===----------------------------------------------------------------------===//
 
@@ -439,13 +538,20 @@ struct AssignLayoutPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    SmallVector<Operation *> changed;
+    module.walk([&](ContractionOpInterface op) {
+      if (unsigned changes = convertWritten(op)) {
+        numRepacks += changes;
+        changed.push_back(op);
+      }
+    });
     LayoutChooser layouts(module);
     LayoutRewriter rewriter(module, layouts);
     rewriter.rewrite();
     numRepacks += rewriter.numRepacks;
     numCarried += rewriter.numCarried;
-    if (failed(updateProblems(rewriter.getContractions())) ||
-        failed(fold(module)))
+    llvm::append_range(changed, rewriter.getContractions());
+    if (failed(updateProblems(changed)) || failed(fold(module)))
       signalPassFailure();
   }
 
@@ -473,6 +579,7 @@ private:
     populateLayoutFoldPatterns(patterns);
     linalg::PackOp::getCanonicalizationPatterns(patterns, &getContext());
     linalg::UnPackOp::getCanonicalizationPatterns(patterns, &getContext());
+    linalg::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     return applyPatternsGreedily(module, std::move(patterns));
   }
 };

@@ -96,10 +96,13 @@ static std::string getSource(StringRef family, StringRef part) {
 }
 
 std::string mlir::disco::getKernelSymbol(PlanAttr plan) {
-  if (plan.getProvider() == Provider::codegen ||
-      getSource(plan.getFamily(), "kernel").empty())
+  if (plan.getProvider() == Provider::codegen)
     return "";
-  return ("disco_" + plan.getFamily() + "_run").str();
+  if (!getSource(plan.getFamily(), "kernel").empty())
+    return ("disco_" + plan.getFamily() + "_run").str();
+  return getSource(plan.getFamily(), "device kernel").empty()
+             ? ""
+             : "disco_device_run";
 }
 
 /// The chip, and the numbers of its row that were replaced.
@@ -110,13 +113,21 @@ static std::string describeTarget(const planning::Target &target) {
 }
 
 static std::vector<Figure> makeHeader(const Explained &e) {
-  std::string lowering = getSource(e.plan.getFamily(), "lowering");
-  std::string symbol = getKernelSymbol(e.plan);
+  // Where the kernel is, or what generates it.
+  StringRef family = e.plan.getFamily();
+  std::string file;
+  if (e.plan.getProvider() == Provider::runtime)
+    file = getSource(family, e.target.kind == planning::TargetKind::cpu
+                                 ? "kernel"
+                                 : "device kernel");
+  if (file.empty())
+    file = getSource(family, "lowering");
+  std::string symbol = isPlanned(e) ? "" : getKernelSymbol(e.plan);
   return {word("kernel family", e.plan.getFamily().str()),
           word("kernel symbol", symbol.empty() ? "none" : symbol),
           word("provider", describeProvider(e)),
           word("order", stringifyOrder(e.plan.getOrder()).str()),
-          word("file", lowering.empty() ? "none" : lowering),
+          word("file", file.empty() ? "none" : file),
           word("target", describeTarget(e.target)),
           number("predicted time", e.cost.predictedMicroseconds(), "us",
                  Provenance::model),
@@ -211,10 +222,25 @@ static SmallVector<std::pair<StringRef, Value>> getTensors(Operation *op) {
   return tensors;
 }
 
+static std::string describeOrder(const Explained &e) {
+  bool isFirst = e.plan.getOrder() == Order::weight_first;
+  if (isa<ConvWeightGradOp>(e.op.getOperation()))
+    return isFirst ? "order: gy is filtered with the adjoint, then multiplied "
+                     "with x on the input points"
+                   : "order: x is filtered, then multiplied with gy on the "
+                     "output points";
+  return isFirst ? "order: channels are mixed on the input points, then the "
+                   "maps are filtered and summed over k"
+                 : "order: x is filtered, then channels and features are mixed "
+                   "on the output points";
+}
+
 static WalkthroughSection makeOverview(const Explained &e) {
   PageBlock text;
   text.lines = {describeOp(e.op), "psi: " + describePsi(e),
                 "fused behind the channel mix: " + describeFused(e.op)};
+  if (planning::einsumFlop(e.problem, static_cast<int32_t>(e.plan.getOrder())))
+    text.lines.push_back(describeOrder(e));
   for (auto [name, value] : getTensors(e.op))
     text.lines.push_back(name.str() + ": " + str(value.getType()));
   Type element = e.op.getActivations().getType().getElementType();
@@ -320,8 +346,15 @@ static PageBlock makeLaunch(const Explained &e) {
     block.figures.push_back(number("CTAs that a core holds", counts.ctasPerCore,
                                    "", Provenance::model));
   }
+  // Threads of the host have buffers of their own.
+  std::string workspace = "workspace";
+  if (onHost && e.plan.getProvider() == Provider::runtime)
+    workspace += llvm::formatv(", a thread on each of {0} cores",
+                               static_cast<int64_t>(
+                                   e.target[planning::TargetField::cores]))
+                     .str();
   block.figures.push_back(
-      number("workspace", e.cost.workspaceBytes, "B", Provenance::model));
+      number(workspace, e.cost.workspaceBytes, "B", Provenance::model));
   std::string in = stringifyLayout(e.plan.getInLayout()).str() + " -> " +
                    stringifyLayout(e.plan.getOutLayout()).str();
   std::string kernel = stringifyLayout(e.plan.getKernelInLayout()).str() +
@@ -360,6 +393,8 @@ static WalkthroughSection makeDevice(const Explained &e) {
   add("For example", description.example);
   add("Loads", description.loads);
   add("Computation", description.computation);
+  if (!description.mix.empty())
+    add("Channel mix", description.mix);
   add("Stores", description.stores);
   return section;
 }
@@ -382,10 +417,12 @@ static std::string bytes(double value) {
 static WalkthroughSection makeDataFlow(const Explained &e) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << (isa<ConvWeightGradOp>(e.op.getOperation()) ? "x, gy, psi\n"
-         : isa<ConvOp>(e.op.getOperation())         ? "x, psi, W\n"
-         : isa<ContractSumOp>(e.op.getOperation())  ? "z, psi\n"
-                                                    : "x, psi\n");
+  std::string read, written;
+  for (auto [name, value] : getTensors(e.op)) {
+    bool isResult = value.getDefiningOp() == e.op.getOperation();
+    (isResult ? written : read) += name.str() + ", ";
+  }
+  os << read << "psi\n";
   for (const planning::Stage &stage : e.cost.stages) {
     os << "|  " << bytes(stage.counts.dramReadBytes) << " read\nv\n["
        << str(stage.name) << "]  "
@@ -393,9 +430,7 @@ static WalkthroughSection makeDataFlow(const Explained &e) {
        << str(planning::nameOf(stage.bound())) << "\n|  "
        << bytes(stage.counts.dramWriteBytes) << " written\nv\n";
   }
-  os << (isa<ConvWeightGradOp>(e.op.getOperation()) ? "gw\n"
-         : isa<ContractOp>(e.op.getOperation())     ? "z\n"
-                                                    : "y\n");
+  os << StringRef(written).drop_back(2) << '\n';
   PageBlock block;
   block.lines = {"bytes are those that must cross memory, each once (model)"};
   block.drawing = text;
@@ -406,7 +441,7 @@ static WalkthroughSection makeDataFlow(const Explained &e) {
 // 5. Memory and bounds
 //===----------------------------------------------------------------------===//
 
-static PageBlock makeCounts(const planning::Stage &stage) {
+static PageBlock makeCounts(const planning::Stage &stage, bool onHost) {
   const Counts &c = stage.counts;
   PageBlock block;
   block.heading = "Counts of " + str(stage.name);
@@ -424,13 +459,33 @@ static PageBlock makeCounts(const planning::Stage &stage) {
   add("FLOP issued", c.issuedFlop, "FLOP");
   add("tensor instructions", c.tensorInstructions, "");
   add("issue slots", c.issueSlots, "");
-  add("waves", c.waves, "");
-  add("largest unit over the mean", c.tapImbalance, "");
+  add(onHost ? "tasks for each core" : "waves", c.waves, "");
+  add("taps of the longest row over the mean row", c.tapImbalance, "");
   for (size_t i = 0; i < planning::numBoundClasses; ++i) {
     auto bound = static_cast<BoundClass>(i);
     add("time if bound by " + str(planning::nameOf(bound)), stage[bound], "us");
   }
   return block;
+}
+
+/// What the statistics call a row.
+static std::string describeRow(const Explained &e,
+                               const planning::FilterCounts &f) {
+  // A weight gradient that filters gy goes from its points to those of x.
+  planning::Problem applied =
+      planning::appliedFilter(e.problem,
+                              static_cast<int32_t>(e.plan.getOrder()))
+          .problem;
+  if (applied.structure != DISCO_SPHERE)
+    return "a row is a point that the filter gives";
+  std::string points = std::to_string(applied.out_shape[1] / f.phases);
+  if (f.phases == 1)
+    return "a row is a latitude that the filter gives: its " + points +
+           " longitudes have the same taps, shifted";
+  return "a row is a latitude that the filter gives and one of " +
+         std::to_string(f.phases) + " phases: " + points +
+         " of its longitudes, " + std::to_string(f.phases) +
+         " apart, have the same taps, shifted";
 }
 
 /// Of the filter that the plan's order applies.
@@ -442,6 +497,7 @@ static PageBlock makeTaps(const Explained &e) {
   Provenance from = getTapProvenance(e);
   PageBlock block;
   block.heading = "Taps";
+  block.lines.push_back(describeRow(e, f));
   double rows = std::max<int64_t>(f.rows, 1);
   block.figures = {number("rows", f.rows, "", from),
                    number("rows without taps", f.empty_rows, "", from),
@@ -483,7 +539,8 @@ static WalkthroughSection makeBounds(const Explained &e) {
                         Provenance::model)};
   section.blocks.push_back(total);
   for (const planning::Stage &stage : e.cost.stages)
-    section.blocks.push_back(makeCounts(stage));
+    section.blocks.push_back(
+        makeCounts(stage, e.target.kind == planning::TargetKind::cpu));
   section.blocks.push_back(makeTaps(e));
   return section;
 }

@@ -35,25 +35,53 @@ static std::string mergeOverrides(StringRef old, StringRef replacing) {
   return llvm::join(items, ",");
 }
 
-FailureOr<TargetAttr> mlir::disco::resolveTarget(ModuleOp module,
-                                                 StringRef target,
-                                                 StringRef overrides) {
-  StringAttr values;
-  if (Attribute attr = module->getAttr(kTargetAttr); attr && target.empty()) {
-    auto known = dyn_cast<TargetAttr>(attr);
-    if (!known)
-      return module.emitOpError() << "expected " << kTargetAttr
-                                  << " to be a #disco.target, but got " << attr;
-    target = known.getName();
-    values = known.getOverrides();
+/// The disco.target of `module`, or of the next module around it that has one;
+/// null: none. Emits an error at the module.
+static FailureOr<TargetAttr> findTarget(ModuleOp module) {
+  for (Operation *op = module; op; op = op->getParentOp()) {
+    Attribute attr = op->getAttr(kTargetAttr);
+    if (!attr)
+      continue;
+    auto target = dyn_cast<TargetAttr>(attr);
+    if (!target)
+      return op->emitOpError() << "expected " << kTargetAttr
+                               << " to be a #disco.target, but got " << attr;
+    return target;
+  }
+  return TargetAttr();
+}
+
+/// The chip of one module, as `resolveTargets` says.
+static FailureOr<TargetAttr> resolveTarget(ModuleOp module, StringRef target,
+                                           StringRef overrides) {
+  FailureOr<TargetAttr> known = findTarget(module);
+  if (failed(known))
+    return failure();
+  auto create = [&](StringRef name, StringAttr values) {
+    return TargetAttr::getChecked([&] { return module.emitOpError(); },
+                                  module.getContext(), name, values);
+  };
+  StringAttr values = *known ? known->getOverrides() : StringAttr();
+  if (target.empty()) {
+    target = *known ? known->getName() : StringRef("cpu");
+  } else if (values) {
+    TargetAttr named = create(target, {});
+    if (!named)
+      return failure();
+    if (named.getTarget().name != known->getTarget().name) {
+      module.emitWarning() << "the overrides " << values << " of "
+                           << kTargetAttr << " are those of "
+                           << known->getTarget().name
+                           << " and not used for the target "
+                           << named.getTarget().name;
+      values = {};
+    }
   }
   if (!overrides.empty())
     values = StringAttr::get(
         module.getContext(),
         mergeOverrides(values ? values.getValue() : StringRef(), overrides));
-  auto attr = TargetAttr::getChecked(
-      [&] { return module.emitOpError(); }, module.getContext(),
-      target.empty() ? StringRef("cpu") : target, values);
+  TargetAttr attr = create(target, values);
   if (!attr)
     return failure();
   // The row's own name, whatever it was looked up by.
@@ -61,15 +89,39 @@ FailureOr<TargetAttr> mlir::disco::resolveTarget(ModuleOp module,
                          values);
 }
 
-std::string mlir::disco::formatHash(uint64_t hash) {
-  return "0x" + llvm::utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
+FailureOr<std::vector<TargetScope>>
+mlir::disco::resolveTargets(ModuleOp root, StringRef target,
+                            StringRef overrides) {
+  std::vector<TargetScope> scopes;
+  LogicalResult result = success();
+  auto add = [&](ModuleOp module) {
+    FailureOr<TargetAttr> attr = resolveTarget(module, target, overrides);
+    if (failed(attr))
+      result = failure();
+    else
+      scopes.push_back({module, *attr, attr->getTarget(), {}});
+  };
+  add(root);
+  root.walk<WalkOrder::PreOrder>([&](ModuleOp module) {
+    if (module != root && module->hasAttr(kTargetAttr))
+      add(module);
+  });
+  if (failed(result))
+    return failure();
+  root.walk([&](ContractionOpInterface op) {
+    // A nested module that has no target of its own has that around it.
+    auto module = op->getParentOfType<ModuleOp>();
+    while (module != root && !module->hasAttr(kTargetAttr))
+      module = module->getParentOfType<ModuleOp>();
+    llvm::find_if(scopes, [&](const TargetScope &scope) {
+      return scope.module == module;
+    })->ops.push_back(op);
+  });
+  return scopes;
 }
 
-SmallVector<ContractionOpInterface>
-mlir::disco::getContractions(ModuleOp module) {
-  SmallVector<ContractionOpInterface> ops;
-  module.walk([&](ContractionOpInterface op) { ops.push_back(op); });
-  return ops;
+std::string mlir::disco::formatHash(uint64_t hash) {
+  return "0x" + llvm::utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
 }
 
 /// That a value was given to every field.
@@ -157,21 +209,21 @@ struct VerifyPlanPass
   using VerifyPlanPassBase::VerifyPlanPassBase;
 
   void runOnOperation() override {
-    FailureOr<TargetAttr> attr =
-        resolveTarget(getOperation(), target, overrides);
-    if (failed(attr))
+    FailureOr<std::vector<TargetScope>> scopes =
+        resolveTargets(getOperation(), target, overrides);
+    if (failed(scopes))
       return signalPassFailure();
-    planning::Target chip = attr->getTarget();
     auto &problems = getAnalysis<ProblemBuilder>();
     bool isValid = true;
-    for (ContractionOpInterface op : getContractions(getOperation())) {
-      auto plan = op->getAttrOfType<PlanAttr>("plan");
-      if (!plan)
-        continue;
-      ++numVerified;
-      isValid &= succeeded(
-          mlir::disco::checkPlan(op, plan, chip, problems, includePlanned));
-    }
+    for (TargetScope &scope : *scopes)
+      for (ContractionOpInterface op : scope.ops) {
+        auto plan = op->getAttrOfType<PlanAttr>("plan");
+        if (!plan)
+          continue;
+        ++numVerified;
+        isValid &= succeeded(mlir::disco::checkPlan(op, plan, scope.chip,
+                                                    problems, includePlanned));
+      }
     markAllAnalysesPreserved();
     if (!isValid)
       signalPassFailure();

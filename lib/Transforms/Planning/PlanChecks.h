@@ -15,10 +15,22 @@
 
 namespace mlir::disco {
 
-/// The chip that the options of a pass name, or else that of the module, or
-/// else the host. Emits an error at the module.
-FailureOr<TargetAttr> resolveTarget(ModuleOp module, StringRef target,
-                                    StringRef overrides);
+/// A module that has a chip of its own, and the contractions in it that are not
+/// in another such module, in their order.
+struct TargetScope {
+  ModuleOp module;
+  TargetAttr attr;
+  ::disco::planning::Target chip;
+  SmallVector<ContractionOpInterface> ops;
+};
+
+/// `root`, and the modules in it that have a disco.target. The chip of a module
+/// is the one that the options of a pass name, or else its disco.target, or
+/// that of the module around it, or else the host. The overrides of a
+/// disco.target are kept with the option's over them, unless the option names
+/// another chip: that is a warning. Emits an error at a module.
+FailureOr<std::vector<TargetScope>>
+resolveTargets(ModuleOp root, StringRef target, StringRef overrides);
 
 /// Checks the plan of `op`, as disco-verify-plan documents it. Emits an error
 /// at the op.
@@ -36,9 +48,6 @@ LogicalResult checkStorage(ContractionOpInterface op, PlanAttr plan);
 
 /// "0x0123456789abcdef".
 std::string formatHash(uint64_t hash);
-
-/// The contractions of a module, in their order.
-SmallVector<ContractionOpInterface> getContractions(ModuleOp module);
 
 /// The batch that the problem of a planned op is built with.
 inline int64_t getAssumedBatch(PlanAttr plan) {

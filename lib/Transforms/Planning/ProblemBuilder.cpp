@@ -12,7 +12,7 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
-#include <cmath>
+#include <algorithm>
 
 using namespace mlir;
 using namespace mlir::disco;
@@ -73,23 +73,54 @@ static std::vector<const void *> getIdentity(Operation *definition) {
   return identity;
 }
 
-/// What is assumed about an operator known only at run time. `built` is the
-/// operator that its tables describe; the adjoint has as many taps in all.
-static FilterCounts assumeCounts(PsiType built, bool adjoint) {
+/// The number of taps that the types of tables tell: those of csr, and the
+/// entries of each feature of those lists that hold the features one by one.
+static std::optional<int64_t> countTaps(AssembleOp op) {
+  TableFormat format = op.getFormat();
+  if (format != TableFormat::csr && format != TableFormat::coo &&
+      format != TableFormat::harmonics_csr)
+    return std::nullopt;
+  // All lists have the same length, but for the offsets.
+  auto type = cast<RankedTensorType>(op.getTables()[1].getType());
+  if (type.isDynamicDim(0))
+    return std::nullopt;
+  int64_t perTap = format == TableFormat::csr ? 1 : op.getType().getNumBasis();
+  return llvm::divideCeil(type.getDimSize(0), perTap);
+}
+
+/// The same of what is stored: values are [taps, K] in csr and in arcs.
+static std::optional<int64_t> countTaps(ContractionOpInterface op) {
+  StorageForm form = op.getStorageAttr().getForm();
+  if (form != StorageForm::csr && form != StorageForm::arcs)
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(
+      op.getPsiMutable().getAsOperandRange().back().getType());
+  if (type.isDynamicDim(0))
+    return std::nullopt;
+  return type.getDimSize(0);
+}
+
+/// What is assumed about an operator known only at run time, of which `taps`
+/// may be known. `built` is the operator that its tables describe; the adjoint
+/// has as many taps in all.
+static FilterCounts assumeCounts(PsiType built, std::optional<int64_t> taps,
+                                 bool adjoint) {
+  int64_t rows = built.getNumOutputPoints();
+  if (built.getStructure() == Structure::sphere) {
+    // Longitudes share their taps, in phases where the operator upsamples.
+    int64_t nlonIn = built.getInShape()[1], nlonOut = built.getOutShape()[1];
+    rows = built.getOutShape()[0] * std::max<int64_t>(nlonOut / nlonIn, 1);
+  }
   int64_t degree = built.getDegree()
                        ? built.getDegree()
                        : static_cast<int64_t>(planning::defaultDegree);
-  if (adjoint)
-    degree = std::max<int64_t>(
-        1, std::llround(static_cast<double>(degree) *
-                        static_cast<double>(built.getNumOutputPoints()) /
-                        static_cast<double>(built.getNumInputPoints())));
   PsiType type = adjoint ? built.getAdjoint() : built;
   int64_t in[2], out[2];
   setShape(in, type.getInShape());
   setShape(out, type.getOutShape());
-  return planning::assumedCounts(static_cast<int32_t>(type.getStructure()),
-                                 type.getNumBasis(), in, out, degree);
+  return planning::spreadCounts(static_cast<int32_t>(type.getStructure()),
+                                type.getNumBasis(), in, out,
+                                taps.value_or(degree * rows));
 }
 
 FailureOr<FilterCounts> ProblemBuilder::countDefined(Operation *op,
@@ -97,8 +128,11 @@ FailureOr<FilterCounts> ProblemBuilder::countDefined(Operation *op,
                                                      PsiType built,
                                                      bool adjoint) {
   Key key(getIdentity(definition), adjoint);
-  if (key.first.empty())
-    return assumeCounts(built, adjoint);
+  if (key.first.empty()) {
+    auto tables = dyn_cast_or_null<AssembleOp>(definition);
+    return assumeCounts(built, tables ? countTaps(tables) : std::nullopt,
+                        adjoint);
+  }
   if (auto found = counts.find(key); found != counts.end())
     return found->second;
   ++numCounted;
@@ -121,7 +155,7 @@ FailureOr<FilterCounts> ProblemBuilder::countStored(ContractionOpInterface op,
   StorageAttr storage = op.getStorageAttr();
   std::vector<const void *> identity{storage.getAsOpaquePointer()};
   if (!addConstants(op.getPsiMutable().getAsOperandRange(), identity))
-    return assumeCounts(storage.getStoredPsi(),
+    return assumeCounts(storage.getStoredPsi(), countTaps(op),
                         adjoint != storage.getAdjoint());
   Key key(std::move(identity), adjoint);
   if (auto found = counts.find(key); found != counts.end())
@@ -180,6 +214,8 @@ static void readChannels(Problem &problem, ContractionOpInterface op) {
     readWeight(grad.getWeightGrad().getType(), grad.getGroups());
     problem.precision = static_cast<int32_t>(grad.getPrecision());
     problem.deterministic = grad.getDeterministic();
+    if (grad.getBiasGrad())
+      problem.epilogue |= DISCO_EPILOGUE_BIAS;
     return;
   }
   // z is nchw, whatever x is packed in.

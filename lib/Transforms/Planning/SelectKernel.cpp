@@ -275,6 +275,12 @@ LogicalResult SelectKernelPass::plan(ContractionOpInterface op,
   std::string open;
   if (old && failed(checkForced(op, old, options, open)))
     return failure();
+  if (old && old.getBatch() && assumedBatch.hasValue() &&
+      old.getBatch() != assumedBatch)
+    op->emitWarning() << "the batch " << old.getBatch()
+                      << " that the plan states is assumed, not the "
+                         "assumed-batch "
+                      << int64_t(assumedBatch);
   if (old && old.getProblem()) {
     ++numKept;
     return mlir::disco::checkPlan(op, old, chip, problems, includePlanned);
@@ -317,20 +323,22 @@ LogicalResult SelectKernelPass::plan(ContractionOpInterface op,
 
 void SelectKernelPass::runOnOperation() {
   ModuleOp module = getOperation();
-  FailureOr<TargetAttr> attr = resolveTarget(module, target, overrides);
+  FailureOr<std::vector<TargetScope>> scopes =
+      resolveTargets(module, target, overrides);
   FailureOr<SelectionOptions> options = getOptions();
-  if (failed(attr) || failed(options))
+  if (failed(scopes) || failed(options))
     return signalPassFailure();
-  planning::Target chip = attr->getTarget();
   auto &problems = getAnalysis<ProblemBuilder>();
   unsigned countedBefore = problems.getNumCounted();
   bool isValid = true;
-  for (ContractionOpInterface op : getContractions(module))
-    isValid &= succeeded(plan(op, chip, problems, *options));
+  for (TargetScope &scope : *scopes)
+    for (ContractionOpInterface op : scope.ops)
+      isValid &= succeeded(plan(op, scope.chip, problems, *options));
   numCounted += problems.getNumCounted() - countedBefore;
   if (!isValid)
     return signalPassFailure();
-  module->setAttr(kTargetAttr, *attr);
+  for (TargetScope &scope : *scopes)
+    scope.module->setAttr(kTargetAttr, scope.attr);
   // Counts go by filters and tables, which are as they were.
   markAnalysesPreserved<ProblemBuilder>();
 }

@@ -170,11 +170,44 @@ readArcs(Operation *op, StorageAttr storage, ArrayRef<StoredTensor> tensors) {
   return sphere;
 }
 
+/// That the arcs of each row ascend in latitude, and those of a ring in
+/// longitude without overlap.
+static LogicalResult checkArcsOfRows(Operation *op,
+                                     const filter::SphereOperator &sphere) {
+  for (int64_t row = 0; row < sphere.numRows(); ++row) {
+    int32_t first = sphere.rowOffsets[row];
+    for (int32_t a = first; a < sphere.rowOffsets[row + 1]; ++a) {
+      const filter::Arc &arc = sphere.arcs[a];
+      if (arc.lat != sphere.arcs[first].lat) {
+        if (arc.lat < sphere.arcs[first].lat)
+          return op->emitOpError()
+                 << "expected the latitude of arc " << a << " of psi, of row "
+                 << row << ", to be at least " << sphere.arcs[first].lat
+                 << ", but got " << arc.lat;
+        first = a;
+      }
+      // The last arc of a ring may reach around it to the first.
+      bool isLast = a + 1 == sphere.rowOffsets[row + 1] ||
+                    sphere.arcs[a + 1].lat != arc.lat;
+      int32_t next = isLast
+                         ? sphere.arcs[first].lonStart + int32_t(sphere.nlonIn)
+                         : sphere.arcs[a + 1].lonStart;
+      if (arc.lonStart + arc.length > next)
+        return op->emitOpError()
+               << "expected arc " << a << " of psi, of row " << row
+               << " and latitude " << arc.lat << ", to end before longitude "
+               << next << ", where the next one starts, but got an end of "
+               << arc.lonStart + arc.length;
+    }
+  }
+  return success();
+}
+
 static FailureOr<FilterCounts> countArcs(Operation *op, StorageAttr storage,
                                          ArrayRef<StoredTensor> tensors,
                                          bool transpose) {
   FailureOr<filter::SphereOperator> sphere = readArcs(op, storage, tensors);
-  if (failed(sphere))
+  if (failed(sphere) || failed(checkArcsOfRows(op, *sphere)))
     return failure();
   int64_t entries = 0;
   for (const filter::Arc &arc : sphere->arcs)

@@ -55,7 +55,9 @@ std::string Figure::format() const {
     return *text;
   // Times are not scaled: they are compared with each other.
   if (unit == "us")
-    return llvm::formatv("{0:F1} us", value).str();
+    return llvm::formatv(value < 10000 ? "{0:F1} us" : "{0:F1} us ({1:F0} ms)",
+                         value, value / 1000)
+        .str();
   return formatScaled(value, unit);
 }
 
@@ -208,24 +210,25 @@ FailureOr<Walkthrough> ExplainPass::explainOne(ContractionOpInterface op,
 }
 
 LogicalResult ExplainPass::collect(SmallVectorImpl<Walkthrough> &pages) {
-  FailureOr<TargetAttr> attr = resolveTarget(getOperation(), target, overrides);
-  if (failed(attr))
+  FailureOr<std::vector<TargetScope>> scopes =
+      resolveTargets(getOperation(), target, overrides);
+  if (failed(scopes))
     return failure();
-  planning::Target chip = attr->getTarget();
   unsigned numPlanned = 0;
-  for (ContractionOpInterface op : getContractions(getOperation())) {
-    auto plan = op->getAttrOfType<PlanAttr>("plan");
-    if (!plan)
-      continue;
-    ++numPlanned;
-    if (!kernel.empty() && kernel != plan.getFamily() &&
-        kernel != getKernelSymbol(plan))
-      continue;
-    FailureOr<Walkthrough> page = explainOne(op, plan, chip);
-    if (failed(page))
-      return failure();
-    pages.push_back(std::move(*page));
-  }
+  for (TargetScope &scope : *scopes)
+    for (ContractionOpInterface op : scope.ops) {
+      auto plan = op->getAttrOfType<PlanAttr>("plan");
+      if (!plan)
+        continue;
+      ++numPlanned;
+      if (!kernel.empty() && kernel != plan.getFamily() &&
+          kernel != getKernelSymbol(plan))
+        continue;
+      FailureOr<Walkthrough> page = explainOne(op, plan, scope.chip);
+      if (failed(page))
+        return failure();
+      pages.push_back(std::move(*page));
+    }
   if (pages.empty() && numPlanned)
     return getOperation().emitOpError()
            << "expected an operation with a plan to run the kernel " << kernel

@@ -172,6 +172,7 @@ private:
   }
 
   std::optional<Einsum> matchEinsum(Operation *op);
+  std::optional<Einsum> findEinsumBefore(ContractSumOp op);
   bool checkTypes(Einsum &einsum, Type element, Value weight);
   bool matchInit(Einsum &einsum, const FactorList &channels, bool mayBeBias,
                  Value &bias);
@@ -537,10 +538,8 @@ static std::optional<Miss> checkSumLoops(Einsum &einsum, const LaidOutValue &x,
   return checkGroups(groups, rest);
 }
 
-std::optional<ConvOp> EinsumFuser::fuse(ContractSumOp op) {
-  if (op.getPlanAttr())
-    return fail("planned", "the op has a plan already");
-  // Back through the views to the einsum.
+/// Back through the views to the einsum whose result `op` sums, with its loops.
+std::optional<Einsum> EinsumFuser::findEinsumBefore(ContractSumOp op) {
   Value z = op.getZ();
   AxisLayout layout = identityLayout(op.getZ().getType());
   Operation *producer = z.getDefiningOp();
@@ -573,6 +572,15 @@ std::optional<ConvOp> EinsumFuser::fuse(ContractSumOp op) {
   einsum->setLoops(kOut, layout);
   setFreeLoops(*einsum, kOut, 0);
   setFreeLoops(*einsum, kOut, 1);
+  return einsum;
+}
+
+std::optional<ConvOp> EinsumFuser::fuse(ContractSumOp op) {
+  if (op.getPlanAttr())
+    return fail("planned", "the op has a plan already");
+  std::optional<Einsum> einsum = findEinsumBefore(op);
+  if (!einsum)
+    return std::nullopt;
   Type element = op.getY().getType().getElementType();
   LaidOutValue operands[2];
   for (unsigned i : {0, 1})

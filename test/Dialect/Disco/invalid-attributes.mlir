@@ -78,6 +78,11 @@
 
 // -----
 
+// expected-error @+1 {{expected cutoff to be at most pi, but got 3.5}}
+"test.op"() {filter_C4_beyond_the_sphere = #disco.sphere_filter<harmonic, [3, 3], cutoff = 3.5, in = #disco.grid<lobatto, 16x32>, out = #disco.grid<lobatto, 16x32>>} : () -> ()
+
+// -----
+
 // expected-error @+1 {{expected cutoff to be positive and finite, but got -0.1}}
 "test.op"() {filter_C4_negative = #disco.sphere_filter<harmonic, [3, 3], cutoff = -1e-1, in = #disco.grid<lobatto, 16x32>, out = #disco.grid<lobatto, 16x32>>} : () -> ()
 

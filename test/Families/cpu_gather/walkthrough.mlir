@@ -8,7 +8,7 @@
 // CHECK: - tile = 32 (longitudes (points) whose features are computed together; 0: none){{$}}
 // CHECK: - channel_block = 16 (channels whose features are computed together; 0: none){{$}}
 // CHECK: ### Which thread does what{{$}}
-// CHECK: - a task is (sample, output row); a thread runs one task at a time, 32 longitudes after the other, 16 channels at a time{{$}}
+// CHECK: - a task is (sample, output row); a thread runs one task at a time, in tiles of 32 longitudes, 16 channels at a time{{$}}
 // CHECK: - 4 vectors of 8 longitudes times 3 features are summed in registers{{$}}
 // CHECK: ### For example{{$}}
 // CHECK: - in the first pass over a tile, lane 3 of vector 1 is column 11{{$}}
@@ -17,7 +17,10 @@
 // CHECK: - psi: a value is splat once for all vectors that are summed{{$}}
 // CHECK: ### Computation{{$}}
 // CHECK: - a fused multiply-add for each tap, feature and vector{{$}}
-// CHECK: - the channel mix while data are in the cache: 6 rows by 2 vectors of sums in registers, in a fixed order{{$}}
+// CHECK: - {{[0-9]+}} pairs of the 432 taps mirror each other for all features: one multiplication of their sum or difference each, so that fewer FLOP are issued than are useful{{$}}
+// CHECK: ### Channel mix{{$}}
+// CHECK: - the thread of a task mixes the features of its tile while they are in its cache{{$}}
+// CHECK: - 6 rows by 2 vectors of 8 columns of sums are in registers, in a fixed order{{$}}
 // CHECK: ### Stores{{$}}
 // CHECK: - vectors of 8 columns, each element once{{$}}
 // CHECK: - not generated: the kernel is part of the runtime{{$}}

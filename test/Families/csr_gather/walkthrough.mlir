@@ -18,6 +18,9 @@
 // CHECK: ### Computation{{$}}
 // CHECK: - multiply-adds in registers, no atomics{{$}}
 // CHECK: - filter and matrix product by turns, over 1 block(s) of 1 MiB{{$}}
+// CHECK: ### Channel mix{{$}}
+// CHECK: - a CTA of 256 threads computes a tile of 16 x 256 of 16 channels in a group by the points of a block{{$}}
+// CHECK: - 3 stages of 32 steps of the sum are in shared memory{{$}}
 // CHECK: ### Stores{{$}}
 // CHECK: - neighbouring threads store neighbouring longitudes, each element once{{$}}
 

@@ -19,6 +19,9 @@
 // CHECK: - psi: 16 x 16 tiles, 3 in flight{{$}}
 // CHECK: ### Computation{{$}}
 // CHECK: - one m64n16k16 instruction of a warpgroup for 16 taps, sums in f32 registers{{$}}
+// CHECK: ### Channel mix{{$}}
+// CHECK: - 1 product(s) of [16, 144] and [144, 512]{{$}}
+// CHECK: - a CTA of 256 threads is a tile of 16 x 256 of the result, with 3 stages of both operands in flight{{$}}
 // CHECK: ### Stores{{$}}
 // CHECK: - planes of one feature, 8 longitudes of a field at a time{{$}}
 // CHECK: - not generated: no kernel exists yet{{$}}

@@ -58,7 +58,7 @@ inline const std::vector<std::string> &variedFilters() {
       "in = grid<equiangular_trapezoidal, 10x21>, out = grid<lobatto, 10x21>>",
       "sphere_filter<harmonic, [3, 3], cutoff = 0.4, norm = nodal, in = "
       "grid<equiangular, 19x36>, out = grid<legendre_gauss, 10x12>>",
-      "sphere_filter<harmonic, [2, 4], cutoff = 3.5, norm = geometric, in = "
+      "sphere_filter<harmonic, [2, 4], cutoff = 3.14, norm = geometric, in = "
       "grid<equiangular, 6x10>, out = grid<lobatto, 5x5>>",
       "sphere_filter<morlet, [3], cutoff = 0.45, norm = modal, in = "
       "grid<legendre_gauss, 13x24>, out = grid<legendre_gauss, 13x24>>",

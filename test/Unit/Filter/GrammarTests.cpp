@@ -256,6 +256,8 @@ TEST(GrammarTests, FiltersOutOfRangeAreRefused) {
             "expected cutoff to be positive and finite, but got 0");
   EXPECT_EQ(error("harmonic, [3], cutoff = -0.5"),
             "expected cutoff to be positive and finite, but got -0.5");
+  EXPECT_EQ(error("harmonic, [3], cutoff = 100"),
+            "expected cutoff to be at most pi, but got 100");
   EXPECT_EQ(error("harmonic, [3]", "1x6"),
             "input grid: expected nlat to be at least 2, but got 1");
   EXPECT_EQ(error("harmonic, [3]", "3x6", "3x0"),
@@ -283,6 +285,33 @@ TEST(GrammarTests, FiltersBuiltInCodeAreVerifiedBeforeUse) {
   filter.cutoff = NAN;
   EXPECT_EQ(verify(filter).message(),
             "expected cutoff to be positive and finite, but got nan");
+  filter.cutoff = 3.2;
+  EXPECT_EQ(verify(filter).message(),
+            "expected cutoff to be at most pi, but got 3.2");
+  EXPECT_EQ(buildPsi(filter).message(), verify(filter).message());
+}
+
+TEST(GrammarTests, TooManyEntriesAreRefusedBeforeAnyIsComputed) {
+  // 8 TB of them, of a basis on the full disk and of one that is not.
+  for (const char *basis : {"harmonic, [3, 3]", "piecewise_linear, [4]"}) {
+    const SphereFilter filter =
+        filterOf("sphere_filter<" + std::string(basis) +
+                 ", cutoff = 3, in = grid<legendre_gauss, 8192x16384>, out = "
+                 "grid<legendre_gauss, 8192x16384>>");
+    EXPECT_EQ(buildPsi(filter).message(),
+              "expected the number of entries of the filter to be at most "
+              "2147483647, but got more");
+  }
+}
+
+TEST(GrammarTests, CutoffMayBeAllOfTheSphereInEitherPrecision) {
+  SphereFilter filter = filterOf(canonical);
+  filter.cutoff = M_PI;
+  EXPECT_TRUE(verify(filter).ok());
+  filter.cutoff = static_cast<double>(static_cast<float>(M_PI));
+  EXPECT_TRUE(verify(filter).ok());
+  filter.cutoff = 3.1415929;
+  EXPECT_FALSE(verify(filter).ok());
 }
 
 } // namespace

@@ -223,8 +223,7 @@ TEST(PsiTests, ExtremeCutoffsNeitherFailNorLoseThePointItself) {
   };
   EXPECT_EQ(entries("5e-324"), 4);
   EXPECT_EQ(entries("1e-300"), 4);
-  EXPECT_EQ(entries("3.2"), 4 * 24);
-  EXPECT_EQ(entries("1e308"), 4 * 24);
+  EXPECT_EQ(entries("3.1415927"), 4 * 24);
 }
 
 TEST(PsiTests, CoincidentPointsHaveNoDirection) {

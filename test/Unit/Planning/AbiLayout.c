@@ -15,8 +15,8 @@
 
 #define HOLDS(condition) _Static_assert(condition, #condition)
 
-HOLDS(sizeof(disco_filter_statistics) == 18 * 8 + 2 * 8 * DISCO_TAP_BINS);
-HOLDS(offsetof(disco_filter_statistics, histogram_rows) == 144);
+HOLDS(sizeof(disco_filter_statistics) == 19 * 8 + 2 * 8 * DISCO_TAP_BINS);
+HOLDS(offsetof(disco_filter_statistics, histogram_rows) == 152);
 HOLDS(offsetof(disco_problem, num_basis) == 48);
 HOLDS(offsetof(disco_problem, filter) == 120);
 HOLDS(sizeof(disco_problem) == 120 + 2 * sizeof(disco_filter_statistics));

@@ -80,7 +80,10 @@ TEST(Cost, GatherCountsOfSelf256) {
   EXPECT_EQ(c.issuedFlop, c.paddedFlop);
   EXPECT_EQ(c.tensorInstructions, 0);
   EXPECT_EQ(c.dramWriteBytes, 4.0 * 256 * 9 * 360 * 720);
-  EXPECT_EQ(c.dramReadBytes, 4.0 * 256 * 360 * 720 + taps * 9 * 4);
+  // psi: 361 offsets, four words of each arc, nine values of each tap.
+  const auto arcs = static_cast<double>(p.filter.arcs);
+  const double psi = 4 * 361 + 16 * arcs + taps * 9 * 4;
+  EXPECT_EQ(c.dramReadBytes, 4.0 * 256 * 360 * 720 + psi);
   // Eight words of x and three 16-byte broadcasts for nine values.
   const double rings = static_cast<double>(p.filter.rings);
   const double staging =
@@ -164,6 +167,7 @@ TEST(Cost, ToeplitzOverheadsAreThoseOfTheAlgorithm) {
 TEST(Cost, FusedConvNeverStoresTheExpandedTensor) {
   Target h200 = target("h200");
   Problem p = layer("self256", DType::bf16);
+  p.in_layout = DISCO_C8; // no room to pack x
   Cost fused = costOf("toeplitz_wgmma", p, h200, 0, "fused=1");
   const double field = 2.0 * 256 * 360 * 720;
   EXPECT_EQ(fused.workspaceBytes, 0);
@@ -448,7 +452,9 @@ TEST(Cost, LoopsCountEveryTensorOnce) {
   const double field = 2.0 * 16 * 33 * 64;
   // The K-expanded tensor is kept in f32.
   const double z = 4.0 * 16 * 9 * 33 * 64;
-  const double psi = 4.0 * 9 * static_cast<double>(p.filter.taps);
+  // Values are those that were rounded to the element type.
+  const double psi = 4 * 34 + 16 * static_cast<double>(p.filter.arcs) +
+                     2.0 * 9 * static_cast<double>(p.filter.taps);
   const double weight = 2.0 * 16 * 16 * 9, bias = 2.0 * 16;
   const Cost cost = loops.impl->cost(p, target("avx2"), s);
   const Counts c = cost.total();
@@ -460,7 +466,148 @@ TEST(Cost, LoopsCountEveryTensorOnce) {
           ->cost(as(DISCO_OP_CONV_WEIGHT_GRAD, small(DType::f16)),
                  target("avx2"), s)
           .total();
-  EXPECT_EQ(grad.dramReadBytes, field + psi + weight + z + field);
+  EXPECT_EQ(grad.dramReadBytes, field + psi + z + field);
+  EXPECT_EQ(grad.dramWriteBytes, weight + z);
+  // They are a part of the function that calls them.
+  EXPECT_EQ(c.launches, 0);
+  EXPECT_EQ(stageNamed(cost, "loops")[BoundClass::launch], 0);
+}
+
+namespace {
+
+/// 900 points that gather from 700, with so many taps in all.
+Problem points(int32_t op, int32_t structure, int64_t taps) {
+  Problem p = makeProblem(op);
+  p.structure = structure;
+  p.num_basis = 4;
+  p.in_shape[0] = 700;
+  p.out_shape[0] = 900;
+  p.in_shape[1] = p.out_shape[1] = 1;
+  p.batch = 3;
+  p.channels = 8;
+  p.out_channels = op >= DISCO_OP_CONV ? 24 : 8;
+  p.filter = spreadCounts(structure, 4, p.in_shape, p.out_shape, taps);
+  if (op == DISCO_OP_CONV_WEIGHT_GRAD)
+    p.adjoint = spreadCounts(structure, 4, p.out_shape, p.in_shape, taps);
+  return p;
+}
+
+} // namespace
+
+// Each tensor once: x, psi with its indices, W, the bias and the residual, or
+// both fields of a weight gradient and what it writes.
+TEST(Cost, CompulsoryBytesHaveIndicesBiasAndBothFieldsOfGradients) {
+  struct Case {
+    int32_t structure;
+    double tables;
+  };
+  const double taps = 6300;
+  for (const Case &c :
+       {Case{DISCO_CSR, 4.0 * 901 + 4 * taps}, Case{DISCO_TABLE, 4 * taps}}) {
+    const double values = 4.0 * 4 * taps;
+    const double x = 4.0 * 3 * 8 * 700, y = 4.0 * 3 * 24 * 900;
+    const double weight = 4.0 * 24 * 8 * 4, bias = 4.0 * 24;
+    for (const char *chip : {"avx2", "h200"}) {
+      const char *family = *chip == 'a' ? "cpu_gather" : "csr_gather";
+      Problem p = points(DISCO_OP_CONTRACT, c.structure, 6300);
+      Counts counts = costOf(family, p, target(chip)).total();
+      EXPECT_EQ(counts.dramReadBytes, x + c.tables + values) << family;
+      EXPECT_EQ(counts.dramWriteBytes, 4.0 * 3 * 8 * 4 * 900) << family;
+      p = points(DISCO_OP_CONV, c.structure, 6300);
+      p.epilogue = DISCO_EPILOGUE_BIAS | DISCO_EPILOGUE_RESIDUAL;
+      counts = costOf(family, p, target(chip)).total();
+      EXPECT_EQ(counts.dramReadBytes, x + c.tables + values + weight + bias + y)
+          << family;
+      EXPECT_EQ(counts.dramWriteBytes, y) << family;
+      p = points(DISCO_OP_CONV_WEIGHT_GRAD, c.structure, 6300);
+      p.epilogue = DISCO_EPILOGUE_BIAS;
+      counts = costOf(family, p, target(chip)).total();
+      EXPECT_EQ(counts.dramReadBytes, x + c.tables + values + y) << family;
+      EXPECT_EQ(counts.dramWriteBytes, weight + bias) << family;
+    }
+  }
+}
+
+TEST(Cost, OneHotTablesHaveTheNumberOfAFeatureForValues) {
+  Problem p = points(DISCO_OP_CONTRACT, DISCO_TABLE, 6300);
+  const Target avx2 = target("avx2");
+  const double dense = costOf("cpu_gather", p, avx2).total().dramReadBytes;
+  p.filter.entries = p.filter.taps;
+  p.filter.shared_support = 0;
+  const double bins = costOf("cpu_gather", p, avx2).total().dramReadBytes;
+  EXPECT_EQ(dense - bins, 6300.0 * 3 * 4);
+}
+
+TEST(Cost, MirroredTapsOfTheHostAreMultipliedOnce) {
+  const Target avx2 = target("avx2");
+  Problem p = as(DISCO_OP_CONTRACT, layer("self256", DType::f32));
+  const FilterCounts &f = p.filter;
+  // Arcs of the same grid have a middle tap: all others are pairs.
+  EXPECT_GT(f.mirrored_pairs, 0.4 * static_cast<double>(f.taps));
+  EXPECT_LE(f.mirrored_pairs, f.taps / 2);
+  const Counts c = costOf("cpu_gather", p, avx2).total();
+  const auto taps = static_cast<double>(f.taps),
+             pairs = static_cast<double>(f.mirrored_pairs);
+  const double columns = 720.0 * 256;
+  EXPECT_EQ(c.usefulFlop, 2 * 9 * taps * columns);
+  EXPECT_EQ(c.paddedFlop, c.usefulFlop);
+  // Nine multiply-adds, and an addition for each block of three features.
+  EXPECT_EQ(c.issuedFlop, 2 * columns * (9 * (taps - pairs) + 3 * pairs));
+  EXPECT_LT(c.issuedFlop, 0.75 * c.usefulFlop);
+  // f64 values differ in their last bits.
+  setDType(p, DType::f64);
+  EXPECT_EQ(costOf("cpu_gather", p, avx2).total().issuedFlop, c.usefulFlop);
+  // A filter of which nothing is known.
+  setDType(p, DType::f32);
+  p.filter.mirrored_pairs = 0;
+  EXPECT_EQ(costOf("cpu_gather", p, avx2).total().issuedFlop, c.usefulFlop);
+  // Two rows share an addition on average.
+  Problem sum = as(DISCO_OP_CONTRACT_SUM, layer("self256", DType::f32));
+  const Counts s = costOf("cpu_gather", sum, avx2, DISCO_WEIGHT_FIRST).total();
+  EXPECT_EQ(s.issuedFlop, 2 * columns * 9 * (taps - pairs + pairs / 2));
+}
+
+// Megabytes that the runtime asked for on an H200 (docs/Benchmarks/h200.md).
+TEST(Cost, WorkspaceOfCsrGatherIsWhatItWasOnAGpu) {
+  const Target h200 = target("h200");
+  struct Row {
+    DType dtype;
+    int32_t direction, order;
+    double megabytes;
+  };
+  for (const Row &row : {Row{DType::bf16, DISCO_FORWARD, 0, 133.9},
+                         Row{DType::f32, DISCO_FORWARD, 0, 135.1},
+                         Row{DType::bf16, DISCO_FORWARD, 1, 131.8},
+                         Row{DType::f32, DISCO_FORWARD, 1, 133.0},
+                         Row{DType::bf16, DISCO_WEIGHT_GRADIENT, 0, 149.2},
+                         Row{DType::f32, DISCO_WEIGHT_GRADIENT, 0, 149.2}})
+    EXPECT_NEAR(costOf("csr_gather", layer("self256", row.dtype, row.direction),
+                       h200, row.order)
+                        .workspaceBytes /
+                    1e6,
+                row.megabytes, 0.06);
+  // 16384 points, K 9, 64 channels.
+  Problem points = makeProblem(DISCO_OP_CONV);
+  points.structure = DISCO_TABLE;
+  points.num_basis = 9;
+  points.in_shape[0] = points.out_shape[0] = 16384;
+  points.in_shape[1] = points.out_shape[1] = 1;
+  points.channels = points.out_channels = 64;
+  points.filter =
+      assumedCounts(DISCO_TABLE, 9, points.in_shape, points.out_shape, 9);
+  EXPECT_NEAR(costOf("csr_gather", points, h200).workspaceBytes / 1e6, 37.9,
+              0.06);
+}
+
+TEST(Cost, MixesFitTheSharedMemoryThatACtaCanHave) {
+  for (const char *chip : {"h200", "h100", "a100", "b200"})
+    for (DType dtype : {DType::f64, DType::f32, DType::bf16}) {
+      const Target t = target(chip);
+      const Cost cost = costOf("csr_gather", layer("self256", dtype), t);
+      EXPECT_LE(stageNamed(cost, "einsum").counts.smemBytes,
+                t[TargetField::smem_cta_bytes])
+          << chip;
+    }
 }
 
 TEST(Cost, PaddingChannelsOfC8AreBytes) {
@@ -477,7 +624,13 @@ TEST(Cost, PaddingChannelsOfC8AreBytes) {
   EXPECT_EQ(y.dramReadBytes, 16 * channel);
   EXPECT_EQ(y.dramWriteBytes, 9 * channel);
   // z has eight lanes for the one channel that is filtered.
-  EXPECT_EQ(cost.workspaceBytes, 8 * 9 * channel);
+  // So has x, which is packed.
+  EXPECT_EQ(cost.workspaceBytes, (8 * 9 + 8) * channel);
+  Problem contract = as(DISCO_OP_CONTRACT, p);
+  EXPECT_EQ(costOf("toeplitz_wgmma", contract, h200).workspaceBytes,
+            8 * channel);
+  contract.in_layout = DISCO_C8;
+  EXPECT_EQ(costOf("toeplitz_wgmma", contract, h200).workspaceBytes, 0);
   // psi is 64 rows of A, of each ring's arc with 6 longitudes more and 3.5 of
   // padding, and half a block more a row.
   const auto taps = static_cast<double>(p.filter.taps);

@@ -120,6 +120,45 @@ TEST(Problem, GapsAreCountedWithTheTapsThatFillThem) {
   EXPECT_EQ(counts.median_taps, 4);
 }
 
+namespace {
+
+/// Pairs of the one row that has these values of one arc, [tap][2], from
+/// longitude `first` on.
+int64_t pairsOf(int first, const std::vector<std::pair<double, double>> &taps,
+                int nlon = 8) {
+  filter::PsiCoo psi;
+  psi.numBasis = 2;
+  for (int k = 0; k < 2; ++k)
+    for (size_t i = 0; i < taps.size(); ++i) {
+      psi.k.push_back(k);
+      psi.row.push_back(0);
+      psi.col.push_back((first + static_cast<int>(i)) % nlon);
+      psi.values.push_back(k ? taps[i].second : taps[i].first);
+    }
+  auto counts = countFilter(psi, {2, 1, nlon, 1, nlon}, false);
+  EXPECT_TRUE(counts.ok());
+  return counts->mirrored_pairs;
+}
+
+} // namespace
+
+TEST(Problem, PairsOfTapsMirrorEachOtherForEveryFeature) {
+  // Even and odd, with any value in the middle.
+  EXPECT_EQ(pairsOf(3, {{1, 2}, {5, 9}, {1, -2}}), 1);
+  EXPECT_EQ(pairsOf(6, {{1, 2}, {3, 4}, {3, -4}, {1, -2}}), 2);
+  EXPECT_EQ(pairsOf(3, {{0, 0}, {0, 0}}), 1);
+  // One feature that is neither, in the outer or an inner pair.
+  EXPECT_EQ(pairsOf(3, {{1, 2}, {5, 9}, {1, 3}}), 0);
+  EXPECT_EQ(pairsOf(3, {{1, 2}, {3, 4}, {3, 4}, {1, -2}}), 0);
+  EXPECT_EQ(pairsOf(3, {{1, 2}}), 0);
+  // In f64 these differ, in f32 they do not.
+  EXPECT_EQ(pairsOf(3, {{1, 2}, {1 + 1e-12, 2}}), 1);
+  EXPECT_EQ(pairsOf(3, {{1, 2}, {1 + 1e-6, 2}}), 0);
+  // The middle of a whole ring is its first tap.
+  EXPECT_EQ(pairsOf(0, {{7, 7}, {1, 2}, {3, 0}, {1, -2}}, 4), 1);
+  EXPECT_EQ(pairsOf(0, {{1, 2}, {3, 0}, {1, -2}, {7, 7}}, 4), 0);
+}
+
 TEST(Problem, HatsDoNotShareTheirSupport) {
   Problem p = small(DType::bf16, "piecewise_linear, [3]");
   EXPECT_FALSE(p.filter.shared_support);
@@ -137,10 +176,28 @@ TEST(Problem, AssumedCountsVerifyAndSaySo) {
     p.in_shape[1] = sphere ? 32 : 1;
     p.out_shape[0] = sphere ? 16 : 300;
     p.out_shape[1] = sphere ? 64 : 1;
+    const int64_t rows = sphere ? 32 : 300;
     p.filter = assumedCounts(structure, 5, p.in_shape, p.out_shape, 12);
     EXPECT_TRUE(verify(p).ok()) << verify(p).message();
     EXPECT_EQ(p.filter.exact, 0);
-    EXPECT_EQ(p.filter.taps, 12 * p.filter.rows);
+    EXPECT_EQ(p.filter.rows, rows);
+    EXPECT_EQ(p.filter.taps, 12 * rows);
+    EXPECT_EQ(p.filter.min_taps, 12);
+    EXPECT_EQ(p.filter.max_taps, 12);
+    // A number that rows do not divide, and less taps than rows.
+    for (int64_t taps : {12 * rows + 7, rows / 2, int64_t(0)}) {
+      p.filter = spreadCounts(structure, 5, p.in_shape, p.out_shape, taps);
+      EXPECT_TRUE(verify(p).ok()) << verify(p).message();
+      EXPECT_EQ(p.filter.taps, taps);
+      EXPECT_EQ(p.filter.min_taps, taps / rows);
+      EXPECT_EQ(p.filter.max_taps, (taps + rows - 1) / rows);
+      EXPECT_EQ(p.filter.empty_rows, taps < rows ? rows - taps : 0);
+    }
+    // No row has more taps than there are points.
+    p.filter =
+        spreadCounts(structure, 5, p.in_shape, p.out_shape, int64_t(1) << 50);
+    EXPECT_TRUE(verify(p).ok()) << verify(p).message();
+    EXPECT_EQ(p.filter.max_taps, 512);
   }
 }
 
@@ -177,6 +234,7 @@ TEST(Problem, HashDependsOnEveryFieldThatMatters) {
   p.direction += 1;
   p.filter.entries -= 1;
   p.filter.shared_support ^= 1;
+  p.filter.mirrored_pairs -= 1;
   EXPECT_EQ(hashOf(p), hash);
 }
 
@@ -224,6 +282,9 @@ TEST(Problem, LiesAreRefusedWithBothValues) {
   p = as(DISCO_OP_CONTRACT_SUM, good);
   p.epilogue = DISCO_EPILOGUE_BIAS;
   EXPECT_EQ(whyNot(p), "expected epilogue to be in [0, 0], but got 1");
+  p.op = DISCO_OP_CONV_WEIGHT_GRAD;
+  p.epilogue = DISCO_EPILOGUE_RESIDUAL;
+  EXPECT_EQ(whyNot(p), "expected epilogue to be in [0, 1], but got 4");
 }
 
 extern "C" int disco_test_abi_bits(void);

@@ -51,4 +51,33 @@ enum {
   DISCO_CPU_GATHER_SUM_CHANNELS = 64
 };
 
+/** Sizes of buffers in the workspace. */
+enum {
+  /** Features of a sphere: taps and pieces of arcs of a chunk of a row. */
+  DISCO_CPU_GATHER_CHUNK_TAPS = 16384,
+  DISCO_CPU_GATHER_CHUNK_PIECES = 128,
+  /** contract: bytes of all longitudes that a row needs of a channel. */
+  DISCO_CPU_GATHER_WHOLE_BYTES = 12 << 10,
+  /** Points that are computed together, channels that are transposed together,
+   * and values of a list of taps. */
+  DISCO_CPU_GATHER_POINT_BLOCK = 96,
+  DISCO_CPU_GATHER_FILL_CHANNELS = 32,
+  DISCO_CPU_GATHER_LIST_VALUES = 4096,
+  /** Sums over k: channels and longitudes of x that are mixed together. */
+  DISCO_CPU_GATHER_MIX_CHANNELS = 256,
+  DISCO_CPU_GATHER_MIX_COLUMNS = 96,
+  /** On a sphere: rows that share loads; elements and pieces of a round; bytes
+   * of the sums of a thread if all rows of a task were in use; tasks for each
+   * thread, and rows of a task, at least. */
+  DISCO_CPU_GATHER_SUM_ROWS = 3,
+  DISCO_CPU_GATHER_ROUND_ELEMENTS = 32768,
+  DISCO_CPU_GATHER_ROUND_PIECES = 1024,
+  DISCO_CPU_GATHER_SUMS_BYTES = 16 << 20,
+  DISCO_CPU_GATHER_TASKS_PER_THREAD = 8,
+  DISCO_CPU_GATHER_TASK_ROWS = 8,
+  /** conv_weight_grad: tasks to have, if their sums need no more bytes. */
+  DISCO_CPU_GATHER_TASK_TARGET = 32,
+  DISCO_CPU_GATHER_PARTIAL_BYTES = 24 << 20
+};
+
 #endif /* DISCO_ABI_FAMILIES_CPUGATHER_H */

@@ -60,7 +60,7 @@ def Disco_SphereFilterAttr : AttrDef<Disco_Dialect, "SphereFilter"> {
     - (C1) The shape has 1 number (zernike), or 1 or 2 (the other bases).
     - (C2) The numbers are in [1, 4096]; the second of fourier_bessel may be 0.
     - (C3) There are at most 4096 basis functions.
-    - (C4) The cutoff is positive and finite.
+    - (C4) The cutoff is positive, finite and at most pi.
     - (C5) Both grids are valid.
     - (C6) nlon of the fine grid is a multiple of nlon of the coarse grid.
   }];

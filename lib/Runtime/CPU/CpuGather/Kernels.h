@@ -42,7 +42,7 @@ constexpr int64_t basisBlock(int64_t left) {
 constexpr int64_t lineBytes = 64;
 
 /// Rows that `add` adds to at once.
-constexpr int64_t maxGroup = 3;
+constexpr int64_t maxGroup = DISCO_CPU_GATHER_SUM_ROWS;
 
 /// Memory that is read next: some runs of bytes. A few lines of it are asked
 /// for at a time between computations; many at once would stop the processor

@@ -30,7 +30,7 @@ namespace {
 
 /// Bytes of u, unless one vector of channels needs more.
 constexpr int64_t mapBytes = 24 << 20;
-constexpr int64_t mixChannels = 256;
+constexpr int64_t mixChannels = DISCO_CPU_GATHER_MIX_CHANNELS;
 
 template <typename T> class PointSum final : public Operation {
 public:

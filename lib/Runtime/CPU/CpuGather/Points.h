@@ -21,7 +21,7 @@
 namespace disco::cpu_gather {
 
 /// Points that are computed together; a multiple of every panel.
-constexpr int64_t pointBlock = 96;
+constexpr int64_t pointBlock = DISCO_CPU_GATHER_POINT_BLOCK;
 
 /// The taps of csr, table or onehot as lists of an out-point, whichever way
 /// they are stored. Taps keep the order (stored row, stored tap).
@@ -37,7 +37,9 @@ public:
   int64_t end(int64_t point) const { return offsets[point + 1]; }
 
   /// Taps that a list gets at once.
-  int64_t listTaps() const { return greater(4096 / numBasis, 1); }
+  int64_t listTaps() const {
+    return greater(DISCO_CPU_GATHER_LIST_VALUES / numBasis, 1);
+  }
   /// The values of taps [first, first + count), [count, K]: in place, or in
   /// `buffer`.
   template <typename T>
@@ -78,7 +80,7 @@ public:
             const Features<T> &z, int64_t channelStride) override;
 
 private:
-  static constexpr int64_t fillChannels = 32;
+  static constexpr int64_t fillChannels = DISCO_CPU_GATHER_FILL_CHANNELS;
 
   struct Scratch {
     T *rows = nullptr;     ///< [fillChannels][pointBlock], before transposing

@@ -16,9 +16,10 @@ namespace disco::cpu_gather {
 
 /// Taps and pieces of a chunk, at most. The longest rows of filters in use have
 /// about 10,000 taps, and each ring is one piece.
-static constexpr int64_t chunkTaps = 16384, chunkPieces = 128;
+static constexpr int64_t chunkTaps = DISCO_CPU_GATHER_CHUNK_TAPS,
+                         chunkPieces = DISCO_CPU_GATHER_CHUNK_PIECES;
 /// Bytes of all longitudes that a row needs of a channel, to be staged at once.
-static constexpr int64_t wholeBytes = 12 << 10;
+static constexpr int64_t wholeBytes = DISCO_CPU_GATHER_WHOLE_BYTES;
 
 void orderByCost(const int64_t *cost, int32_t *order, int64_t count) {
   for (int64_t i = 0; i < count; ++i)

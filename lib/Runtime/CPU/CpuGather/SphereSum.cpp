@@ -20,13 +20,14 @@ namespace {
 constexpr int64_t ringBytes = DISCO_CPU_GATHER_RING_BYTES,
                   rowBytes = DISCO_CPU_GATHER_ROW_BYTES;
 /// Bytes of the sums of a thread, if all rows of a task were in use at once.
-constexpr int64_t sumsBytes = 16 << 20;
+constexpr int64_t sumsBytes = DISCO_CPU_GATHER_SUMS_BYTES;
 /// Channels of a task at most: they share the lists of taps.
 constexpr int64_t maxBlock = DISCO_CPU_GATHER_ROW_CHANNELS;
 /// Tasks for each thread, at least, where there are rows enough.
-constexpr int64_t tasksPerThread = 8;
+constexpr int64_t tasksPerThread = DISCO_CPU_GATHER_TASKS_PER_THREAD;
 /// Channels and longitudes of x that are mixed together.
-constexpr int64_t mixChannels = 256, mixColumns = 96;
+constexpr int64_t mixChannels = DISCO_CPU_GATHER_MIX_CHANNELS,
+                  mixColumns = DISCO_CPU_GATHER_MIX_COLUMNS;
 /// Results of contract_sum do not stay in the caches while more is read.
 constexpr int64_t streamBytes = 16 << 20;
 

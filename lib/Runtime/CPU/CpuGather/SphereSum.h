@@ -55,9 +55,10 @@
 namespace disco::cpu_gather {
 
 /// Elements (taps or pairs of them, for each k) and pieces of a round.
-constexpr int64_t listSize = 32768, maxPieces = 1024;
+constexpr int64_t listSize = DISCO_CPU_GATHER_ROUND_ELEMENTS,
+                  maxPieces = DISCO_CPU_GATHER_ROUND_PIECES;
 /// Rows of a task, at least: its first and last rings are also read by others.
-constexpr int64_t minRows = 8;
+constexpr int64_t minRows = DISCO_CPU_GATHER_TASK_ROWS;
 
 template <typename T> class SphereSum final : public Operation {
 public:

@@ -30,7 +30,8 @@ namespace {
 constexpr int64_t depthTarget = DISCO_CPU_GATHER_DEPTH_TARGET,
                   tileTarget = DISCO_CPU_GATHER_TILE_TARGET;
 /// Tasks to have, if their sums need no more memory than this.
-constexpr int64_t taskTarget = 32, partialBytes = 24 << 20;
+constexpr int64_t taskTarget = DISCO_CPU_GATHER_TASK_TARGET,
+                  partialBytes = DISCO_CPU_GATHER_PARTIAL_BYTES;
 
 template <typename T> class WeightGrad final : public Operation {
 public:
