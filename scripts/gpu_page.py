@@ -107,7 +107,7 @@ def write_page(sources, page):
 
 
 def write_table(table, sources):
-    """Contractions of batch 1 whose answers were right."""
+    """Measurements of batch 1 whose answers were right. The op of a conv with the weight first says so."""
     _, _, measured = read(sources)
     path = pathlib.Path(table)
     rows = {}
@@ -116,8 +116,9 @@ def write_table(table, sources):
             for row in csv.DictReader(file):
                 rows[tuple(row[name] for name in COLUMNS[:-1])] = row["median_ms"]
     for r in measured:
-        if r["ok"] and r["problem"] in LAYERS and r["batch"] == 1 and r["direction"] in ("contract", "contract_sum"):
-            key = (r["problem"], r["family"], r["direction"], r["dtype"], r.get("layout", "nchw"), fields_of(r))
+        if r["ok"] and r["problem"] in LAYERS and r["batch"] == 1 and r["direction"] != "input_grad":
+            op = r["direction"] + ("_weight_first" if r["order"] == "weight_first" else "")
+            key = (r["problem"], r["family"], op, r["dtype"], r.get("layout", "nchw"), fields_of(r))
             rows[key] = f"{r['median_ms']:.4f}"
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

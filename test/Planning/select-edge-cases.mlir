@@ -138,12 +138,12 @@ func.func @f64(%x: tensor<1x16x32x64xf64>, %w: tensor<16x16x9xf64>) -> tensor<1x
 }
 
 // 36 output longitudes are no multiple of 8.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=nlon_36 | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=nlon_36 | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=nlon_36 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=nlon_36 | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
+// CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=nlon_36 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=nlon_36 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=nlon_36 | Reason="expected nlon of the output to be a multiple of 8, but got 36", Rule=14, Suggestion="use csr_gather"{{$}}
-// CHECK: remark: [Missed] toeplitz_wgmma filter_first runtime | Category:disco-select-kernel | Function=nlon_36 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] toeplitz_wgmma weight_first runtime | Category:disco-select-kernel | Function=nlon_36 | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 func.func @nlon_36(%x: tensor<1x16x18x36xbf16>, %w: tensor<16x16x9xbf16>) -> tensor<1x16x18x36xbf16> {
   %psi = disco.filter #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 18x36>, out = #disco.grid<legendre_gauss, 18x36>> -> !disco.psi<sphere, 9, 18x36 -> 18x36>
@@ -152,11 +152,11 @@ func.func @nlon_36(%x: tensor<1x16x18x36xbf16>, %w: tensor<16x16x9xbf16>) -> ten
 }
 
 // A cutoff below the grid spacing leaves rows of one tap or none.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] kpacked_wgmma | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=codegen, Remark="chose kpacked_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=empty_rows | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=empty_rows | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
+// CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
-// CHECK: remark: [Missed] kpacked_wgmma filter_first codegen | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="kpacked_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] kpacked_wgmma weight_first | Category:disco-select-kernel | Function=empty_rows | Reason="expected the order to be filter_first, since features are columns of the tensor tile, but got weight_first", Rule=16, Suggestion="use csr_gather for weight_first"{{$}}
 // CHECK: remark: [Missed] toeplitz_wgmma filter_first runtime | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] toeplitz_wgmma weight_first runtime | Category:disco-select-kernel | Function=empty_rows | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
@@ -200,11 +200,11 @@ func.func @tail(%x: tensor<3x5x32x64xbf16>, %w: tensor<7x5x9xbf16>) -> tensor<3x
 // for the 32-bit indices of toeplitz_wgmma. Nothing else is in its way: the filter
 // is a constant with one shared arc a ring. csr_gather cuts the whole ring of a
 // pole to pieces; kpacked_wgmma loads element by element.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=beyond_int32_plane | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=weight_first, PredictedMicroseconds={{[0-9.]+}}, Provider={{runtime|codegen}}, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] kpacked_wgmma | Category:disco-select-kernel | Function=beyond_int32_plane | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=codegen, Remark="chose kpacked_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
 // CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=beyond_int32_plane | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
-// CHECK: remark: [Missed] kpacked_wgmma filter_first codegen | Category:disco-select-kernel | Function=beyond_int32_plane | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="kpacked_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
+// CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=beyond_int32_plane | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] kpacked_wgmma weight_first | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected the order to be filter_first, since features are columns of the tensor tile, but got weight_first", Rule=16, Suggestion="use csr_gather for weight_first"{{$}}
 // CHECK: remark: [Missed] toeplitz_wgmma | Category:disco-select-kernel | Function=beyond_int32_plane | Reason="expected a plane of 8 channel(s) to have fewer than 2147483648 elements for 32-bit indices, but got 2147483648", Rule=14, Suggestion="use csr_gather or kpacked_wgmma, whose planes hold one channel"{{$}}
 func.func @beyond_int32_plane(%x: tensor<1x8x16384x16384xbf16>, %w: tensor<8x8x1xbf16>) -> tensor<1x8x16384x16384xbf16> {
@@ -230,12 +230,12 @@ func.func @beyond_int32_batch(%x: tensor<131072x16x32x64xbf16>, %w: tensor<16x16
 }
 
 // The coarse side is the input: phases.
-// CHECK: remark: [Passed] csr_gather | Category:disco-select-kernel | Function=upsampling | Bound={{[a-z0-9]+}}, Executable=true, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose csr_gather", Schedule="{{[a-z0-9_=,]+}}"{{$}}
+// CHECK: remark: [Passed] toeplitz_wgmma | Category:disco-select-kernel | Function=upsampling | Bound={{[a-z0-9]+}}, Executable=false, Margin={{[0-9.]+}}, Order=filter_first, PredictedMicroseconds={{[0-9.]+}}, Provider=runtime, Remark="chose toeplitz_wgmma", Schedule="{{[a-z0-9_=,]+}}"{{$}}
 // CHECK: remark: [Missed] loops | Category:disco-select-kernel | Function=upsampling | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=10, Suggestion="compile for cpu"{{$}}
 // CHECK: remark: [Missed] cpu_gather | Category:disco-select-kernel | Function=upsampling | Reason="expected the target to be a cpu target, but got h200 (cuda)", Rule=4, Suggestion="compile for a cpu target"{{$}}
+// CHECK: remark: [Missed] csr_gather filter_first runtime | Category:disco-select-kernel | Function=upsampling | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] csr_gather weight_first runtime | Category:disco-select-kernel | Function=upsampling | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="csr_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] kpacked_wgmma | Category:disco-select-kernel | Function=upsampling | Reason="expected nlon of the input to be a multiple of nlon of the output (64), but got 32", Rule=15, Suggestion="use csr_gather"{{$}}
-// CHECK: remark: [Missed] toeplitz_wgmma filter_first runtime | Category:disco-select-kernel | Function=upsampling | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, filter_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 // CHECK: remark: [Missed] toeplitz_wgmma weight_first runtime | Category:disco-select-kernel | Function=upsampling | Bound={{[a-z0-9]+}}, PredictedMicroseconds={{[0-9.]+}}, Reason="toeplitz_wgmma, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}"{{$}}
 func.func @upsampling(%x: tensor<1x16x16x32xbf16>, %w: tensor<16x16x9xbf16>) -> tensor<1x16x32x64xbf16> {
   %psi = disco.filter #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 32x64>, transpose> -> !disco.psi<sphere, 9, 16x32 -> 32x64>

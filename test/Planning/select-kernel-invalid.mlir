@@ -30,7 +30,7 @@
 // FAMILY: error: 'disco.conv' op expected the kernel family to be one of loops, cpu_gather, csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'fft'{{$}}
 // PLANNED: error: 'disco.conv' op family 'kpacked_wgmma' is not applicable: expected the family to be available, but got one that is planned; suggestion: disco-select-kernel ranks planned families with include-planned{{$}}
 // FIELD: error: 'disco.conv' op expected the schedule field to be one of fields, features, block_mib, but got speed{{$}}
-// RULE: error: 'disco.conv' op family 'csr_gather' is not applicable: rule 13: expected block_mib to be at least 1 for conv, but got 0; suggestion: use block_mib=128{{$}}
+// RULE: error: 'disco.conv' op family 'csr_gather' is not applicable: rule 13: expected block_mib to be at least 1 for conv, but got 0; suggestion: use block_mib=192{{$}}
 // FORCED: error: 'disco.conv' op family 'kpacked_wgmma' is not applicable: rule 16: expected the order to be filter_first, since features are columns of the tensor tile, but got weight_first; suggestion: use csr_gather for weight_first{{$}}
 // ARCH: error: 'disco.conv' op family 'toeplitz_wgmma' is not applicable: rule 10: expected the target to have wgmma, bulk_copy, but got a100 (sm_80) with mma_sync, async_copy; suggestion: compile for an architecture that has them, or use a family that does not need them{{$}}
 // NOTHING: error: 'disco.conv' op no kernel family is applicable to conv forward bf16, sphere 16x32 -> 16x32, K 9, B 1, C 4, O 4 on h200{{$}}

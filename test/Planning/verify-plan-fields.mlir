@@ -5,7 +5,7 @@
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
 func.func @block(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{'disco.conv' op family 'csr_gather' is not applicable: rule 13: expected block_mib to be at least 1 for conv, but got 0; suggestion: use block_mib=128}}
+  // expected-error @below {{'disco.conv' op family 'csr_gather' is not applicable: rule 13: expected block_mib to be at least 1 for conv, but got 0; suggestion: use block_mib=192}}
   %y = disco.conv %x, %psi, %w plan <csr_gather, schedule = {fields = 8, features = 9, block_mib = 0}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
   return %y : tensor<1x4x16x32xf32>
 }

@@ -58,11 +58,44 @@ static int64_t maxFields(const Problem &p, int32_t order) {
                                      isDouble(p));
 }
 
+//===----------------------------------------------------------------------===//
+// What the kernels' code and counters say (one H200, ncu; see
+// docs/Families/csr_gather.md)
+//===----------------------------------------------------------------------===//
+
+/// The share of the cycles in which they issue: contract 64 %, contract_sum
+/// 67 %, the f32 product 69 % on self256; and that of a block which is alone,
+/// from the time of the longest rows (contract and contract_sum of 16 channels,
+/// 90x180: 33.5 and 42 us).
+static constexpr double issueShare = 0.66;
+static constexpr double aloneShare = 0.4, sumAloneShare = 0.2;
+/// Instructions round the taps of contract for each sum of a thread: storing
+/// it, its address, its share of the staging (1306 million in all on self256).
+static constexpr double storeSlots = 15;
+/// Instructions of contract_sum for each tap and k besides multiply-adds and
+/// loads (a step, of a tap to six, takes 24, finding the taps of its rows up to
+/// 18), and for each ring and k besides staging (119 for a window, which 2 to 3
+/// rows share).
+static constexpr double sumTapSlots = 2, sumRingSlots = 30;
+/// The share of the multiply-add pipes (f32: 54 %, with the stores) and of the
+/// tensor units that the product fills. Those do each product with a high and a
+/// low part.
+static constexpr double productFmaShare = 0.57, productTensorShare = 0.31;
+static constexpr double productParts = 2;
+/// Storing a tile takes as long as so many steps of its sums: products of 256
+/// channels (the weight first) and of 2304 compared, f32 and 16 bits.
+static constexpr double productStoreSteps = 150, narrowStoreSteps = 400;
+/// Of each block of rows but the last, of which launches follow each other: the
+/// last blocks of threads run alone. weight_grad of self256 takes 48 us more
+/// for each block more in f32, 32 us in bf16.
+static constexpr double blockMicroseconds = 40;
+
 static GatherShape shapeOf(const Problem &p, const Schedule &s) {
   GatherShape shape;
   shape.bcTile = real(get(s, DISCO_CSR_GATHER_FIELDS));
   shape.sumOverK = sumsFeatures(p, s.order);
-  shape.pipelined = true;
+  // A block of contract waits for what it stages; its neighbours do not.
+  shape.pipelined = shape.sumOverK;
   if (!isSphere(p)) {
     shape.kTile = real(std::min<int64_t>(8, p.num_basis));
     shape.threads = DISCO_CSR_GATHER_POINTS;
@@ -73,6 +106,9 @@ static GatherShape shapeOf(const Problem &p, const Schedule &s) {
     shape.lonPerThread = DISCO_CSR_GATHER_SUM_LONGITUDES;
     shape.reuse = DISCO_CSR_GATHER_SUM_ROWS;
     shape.pieceTaps = DISCO_CSR_GATHER_SUM_PIECE_TAPS;
+    // The warps of a block share what has many taps.
+    shape.splitTaps =
+        std::max(1.0, real(p.filter.max_taps) / DISCO_CSR_GATHER_SUM_WARPS);
   } else {
     // A thread sums so many, whether they exist or not.
     shape.kTile = real(get(s, DISCO_CSR_GATHER_FEATURES));
@@ -82,12 +118,8 @@ static GatherShape shapeOf(const Problem &p, const Schedule &s) {
   shape.loadElements = 4 / elementBytes(p) < 1 ? 1 : 4 / elementBytes(p);
   // K values of a tap as 16-byte broadcasts.
   shape.tapLoads = ceilDiv(shape.kTile * accumulatorBytes(p), 16);
-  // Where features are summed, copying short windows and finding the taps that
-  // rows have takes as many instructions as the multiply-adds.
   shape.tapOverhead =
-      isSphere(p) && shape.sumOverK
-          ? shape.lonPerThread * shape.bcTile * real(p.num_basis)
-          : 4;
+      isSphere(p) && shape.sumOverK ? sumTapSlots * real(p.num_basis) : 4;
   return shape;
 }
 
@@ -187,27 +219,37 @@ static Blocks blocksOf(const Problem &p, const Schedule &s) {
   return {perBlock * unit, ceilDiv(units, perBlock) * real(p.batch)};
 }
 
+/// The widest kernel that the fields fill; samples are mixed one by one.
+static int64_t widestFor(const Problem &p, int32_t order) {
+  const double all =
+      mixesChannels(p) ? filteredChannels(p, order) : filteredFields(p, order);
+  int64_t width = maxFields(p, order);
+  while (real(width) > all && width > 1)
+    width = width == 8 ? 4 : 1;
+  return width;
+}
+
 static void candidates(const Problem &p, const Target &, int32_t order,
                        int32_t provider, std::vector<Schedule> &schedules) {
   const bool contracts = isSphere(p) && !sumsFeatures(p, order);
-  // The widest kernel that the fields fill; samples are mixed one by one.
-  int64_t width = maxFields(p, order);
-  const double all =
-      mixesChannels(p) ? filteredChannels(p, order) : filteredFields(p, order);
-  while (real(width) > all && width > 1)
-    width = width == 8 ? 4 : 1;
+  const int64_t widest = widestFor(p, order);
+  const auto add = [&](int64_t width, int64_t features) {
+    Schedule s = makeSchedule(table, order, provider);
+    s.fields[DISCO_CSR_GATHER_FIELDS].value = width;
+    s.fields[DISCO_CSR_GATHER_FEATURES].value = features;
+    s.fields[DISCO_CSR_GATHER_BLOCK_MIB].value =
+        mixesChannels(p) ? DISCO_CSR_GATHER_DEFAULT_BLOCK_MIB : 0;
+    schedules.push_back(s);
+  };
+  if (!contracts)
+    return add(widest, 0);
   for (const int64_t features : {9, 11, 4}) {
-    if (!contracts ||
-        disco_csr_gather_has_features(isDouble(p), width, features)) {
-      Schedule s = makeSchedule(table, order, provider);
-      s.fields[DISCO_CSR_GATHER_FIELDS].value = width;
-      s.fields[DISCO_CSR_GATHER_FEATURES].value = contracts ? features : 0;
-      s.fields[DISCO_CSR_GATHER_BLOCK_MIB].value =
-          mixesChannels(p) ? DISCO_CSR_GATHER_DEFAULT_BLOCK_MIB : 0;
-      schedules.push_back(s);
-    }
-    if (!contracts)
-      break;
+    // Elements of 16 bits are staged faster by fours: 1.88 against 2.04 ms.
+    const int64_t width = features == 9 && elementBytes(p) == 2
+                              ? std::min<int64_t>(widest, 4)
+                              : widest;
+    if (disco_csr_gather_has_features(isDouble(p), width, features))
+      add(width, features);
   }
 }
 
@@ -242,6 +284,38 @@ static Product productOf(const Problem &p, int32_t order) {
   return product;
 }
 
+/// Blocks of rows as they are launched: as long as makes the products of all of
+/// them, one after the other, take the fewest waves.
+static Blocks launchedBlocks(const Problem &p, const Target &target,
+                             const Schedule &s) {
+  const Blocks whole = blocksOf(p, s);
+  if (p.op != DISCO_OP_CONV || sumsFeatures(p, s.order) || !isSphere(p))
+    return whole;
+  const Product product = productOf(p, s.order);
+  const int64_t rows = p.out_shape[0];
+  const double slots =
+      DISCO_CSR_GATHER_GRADIENT_BLOCKS * target[TargetField::cores];
+  const auto wavesOf = [&](int64_t latitudes) {
+    return ceilDiv(
+        real(p.groups) * ceilDiv(product.rows, product.tileRows) *
+            ceilDiv(real(latitudes * p.out_shape[1]), product.tileColumns),
+        slots);
+  };
+  const double row = expandedElements(p, s.order) / real(p.batch * rows) *
+                     elementBytes(p) * (elementBytes(p) == 2 ? 2 : 1);
+  const auto most = static_cast<int64_t>(std::round(whole.bytes / row));
+  int64_t best = most;
+  double bestWaves = INFINITY;
+  for (int64_t n = most; 2 * n >= most && n > 0; --n) {
+    const double waves = real(rows / n) * wavesOf(n) + wavesOf(rows % n);
+    if (waves < bestWaves) {
+      best = n;
+      bestWaves = waves;
+    }
+  }
+  return {real(best) * row, ceilDiv(real(rows), real(best)) * real(p.batch)};
+}
+
 /// Besides a block: the packed weight with a low part where narrow types have a
 /// wide weight, or the parts of the weight's gradient.
 static double mixBytes(const Problem &p, const Target &target, int32_t order) {
@@ -264,13 +338,88 @@ static double mixBytes(const Problem &p, const Target &target, int32_t order) {
          elementBytes(p) * (hasLow ? 2 : 1);
 }
 
+/// What gatherStage does not count, and how fast instructions are issued.
+static void addContractionTimes(Stage &stage, const Problem &p,
+                                const Target &target, const GatherShape &shape,
+                                bool mixes, double blocks) {
+  Counts &c = stage.counts;
+  // What a product wrote in 16 bits has a low part, which is summed likewise.
+  if (mixes && shape.sumOverK && elementBytes(p) == 2)
+    c.issueSlots *= productParts;
+  if (isSphere(p)) {
+    constexpr double lanes = 32;
+    const double K = real(p.num_basis), warps = shape.threads / lanes;
+    c.issueSlots += shape.sumOverK
+                        ? c.ctas / std::max(1.0, real(p.filter.rows)) *
+                              real(p.filter.rings) * K * sumRingSlots
+                        : c.ctas * warps * K * shape.bcTile * storeSlots;
+  }
+  const double idle =
+      target[TargetField::cores] / std::min(target[TargetField::cores], c.ctas);
+  stage[BoundClass::issue] =
+      1e6 * idle * c.issueSlots /
+      (target.coreClocks() * target[TargetField::issue_per_clock] * issueShare);
+  stage[BoundClass::latency] /= shape.sumOverK ? sumAloneShare : aloneShare;
+  c.launches = blocks;
+  stage[BoundClass::launch] *= blocks;
+  // Launches of blocks of rows take longer than what bounds the work of all.
+  for (const BoundClass bound : {BoundClass::issue, BoundClass::lsu})
+    stage[bound] += (blocks - 1) * blockMicroseconds;
+}
+
+/// The product of the family itself, by tiles of threads' blocks: whole tiles
+/// are multiplied, and a launch takes as long as its fullest multiprocessor.
+static void setProductTimes(Stage &stage, const Problem &p,
+                            const Target &target, const Schedule &s,
+                            double blocks) {
+  const bool isGradient = p.op == DISCO_OP_CONV_WEIGHT_GRAD;
+  const bool isWeightFirst = s.order == DISCO_WEIGHT_FIRST;
+  const double K = real(p.num_basis);
+  const Product product = productOf(p, s.order);
+  const double points =
+      (isWeightFirst ? inPoints(p) : outPoints(p)) * real(p.batch);
+  const double n = isGradient ? product.columns : points / blocks;
+  const double r = isGradient
+                       ? points
+                       : real(p.channels / p.groups) * (isWeightFirst ? 1 : K);
+  Counts &c = stage.counts;
+  const double tiles = real(p.groups) *
+                       ceilDiv(product.rows, product.tileRows) *
+                       ceilDiv(n, product.tileColumns);
+  // A gradient is split over points until there are enough of them.
+  const double slots =
+      DISCO_CSR_GATHER_GRADIENT_BLOCKS * target[TargetField::cores];
+  const double waves = isGradient ? 1 : std::max(0.5, tiles / slots);
+  const double launched = isGradient ? std::max(tiles, slots) : waves * slots;
+  const bool onTensor = elementBytes(p) == 2;
+  const double stored = isGradient ? 0
+                        : onTensor ? narrowStoreSteps
+                                   : productStoreSteps;
+  const double flop = 2 * product.tileRows * product.tileColumns *
+                      (r + stored) * (isGradient ? tiles : launched * blocks);
+  c.paddedFlop = flop;
+  c.ctas = tiles * (isGradient ? 1 : blocks);
+  c.issuedFlop = onTensor ? productParts * flop : flop;
+  const BoundClass unit = onTensor ? BoundClass::tensor : BoundClass::fma;
+  const double rate = onTensor
+                          ? target.tensorRate(dtypeOf(p)) * productTensorShare
+                          : target.fmaRate(dtypeOf(p)) * productFmaShare;
+  for (const BoundClass bound :
+       {BoundClass::tensor, BoundClass::fma, BoundClass::issue})
+    stage[bound] = 0;
+  stage[unit] = rate > 0 ? 1e6 * c.issuedFlop / rate : 0;
+  // A gradient has a second stage, the sum of the parts in their order.
+  c.launches = blocks + (isGradient ? 1 : 0);
+  stage[BoundClass::launch] *= c.launches;
+}
+
 static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   GatherShape shape = shapeOf(p, s);
   Cost cost;
   const bool mixes = mixesChannels(p);
   double blocks = 1;
   if (mixes) {
-    const Blocks b = blocksOf(p, s);
+    const Blocks b = launchedBlocks(p, target, s);
     blocks = b.count;
     cost.workspaceBytes = b.bytes + mixBytes(p, target, s.order);
     shape.expanded = b.bytes <= target[TargetField::l2_bytes] / 2
@@ -280,15 +429,12 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   const AppliedFilter applied = appliedFilter(p, s.order);
   Stage contraction =
       gatherStage(applied.problem, target, applied.order, shape);
-  contraction.counts.launches = blocks;
-  contraction[BoundClass::launch] *= blocks;
+  addContractionTimes(contraction, applied.problem, target, shape, mixes,
+                      blocks);
   addInputRepack(cost, target, p, s);
   if (mixes) {
     Stage einsum = einsumStage(p, target, s.order, shape.expanded);
-    einsum.counts.launches = blocks;
-    einsum[BoundClass::launch] *= blocks;
-    if (p.op == DISCO_OP_CONV_WEIGHT_GRAD)
-      einsum.counts.launches += 1; // the second stage of the fixed-order sum
+    setProductTimes(einsum, p, target, s, blocks);
     cost.stages.push_back(einsum);
   }
   // In the order in which they run: the mix first where features are summed.
@@ -298,7 +444,7 @@ static Cost cost(const Problem &p, const Target &target, const Schedule &s) {
   return cost;
 }
 
-static void describe(const Problem &p, const Target &, const Schedule &s,
+static void describe(const Problem &p, const Target &target, const Schedule &s,
                      Description &d) {
   const GatherShape shape = shapeOf(p, s);
   const AppliedFilter applied = appliedFilter(p, s.order);
@@ -359,7 +505,7 @@ static void describe(const Problem &p, const Target &, const Schedule &s,
                     " load(s) of 16 B for each tap, of the thread's own row"};
   d.computation = {"multiply-adds in registers, no atomics"};
   if (mixesChannels(p)) {
-    const Blocks b = blocksOf(p, s);
+    const Blocks b = launchedBlocks(p, target, s);
     d.computation.push_back(
         "filter and matrix product by turns, over " + text(b.count) +
         " block(s) of " + text(std::ceil(b.bytes / double(1 << 20))) + " MiB");

@@ -4,14 +4,14 @@
 
 // CHECK: ## 3. Device side, step by step{{$}}
 // CHECK: ### Schedule{{$}}
-// CHECK: - fields = 8 (fields (batch times channels) of a CTA, of a warp where features are summed){{$}}
+// CHECK: - fields = 4 (fields (batch times channels) of a CTA, of a warp where features are summed){{$}}
 // CHECK: - features = 9 (features that a thread sums at a time; 0 where they are summed, and on points){{$}}
-// CHECK: - block_mib = 128 (MiB of the K-expanded tensor between filter and mix; 0: no mix){{$}}
+// CHECK: - block_mib = 192 (MiB of the K-expanded tensor between filter and mix; 0: no mix){{$}}
 // CHECK: ### Which thread does what{{$}}
-// CHECK: - a CTA is (output row, 8 fields, tile of 128 longitudes); a field is a sample and channel{{$}}
-// CHECK: - thread i sums longitude i of the tile, for all 8 fields and 9 features at a time{{$}}
+// CHECK: - a CTA is (output row, 4 fields, tile of 128 longitudes); a field is a sample and channel{{$}}
+// CHECK: - thread i sums longitude i of the tile, for all 4 fields and 9 features at a time{{$}}
 // CHECK: ### For example{{$}}
-// CHECK: - CTA (row 0, fields 0..7, tile 0), thread 5: longitude 5{{$}}
+// CHECK: - CTA (row 0, fields 0..3, tile 0), thread 5: longitude 5{{$}}
 // CHECK: ### Loads{{$}}
 // CHECK: - x: each ring window once into shared memory{{$}}
 // CHECK: - psi: 3 broadcast(s) of 16 B for each tap{{$}}

@@ -77,15 +77,16 @@ public:
   }
 
   /// y [out] of contract_sum of all planes.
-  std::vector<double> contractSum() const {
+  std::vector<double> contractSum(const SumBalance &balance) const {
     const ContractSumTables t =
-        makeContractSumTables(psi, lattice, SumType::f64);
+        makeContractSumTables(psi, lattice, SumType::f64, balance);
     std::vector<double> y(op.numOut(), unset);
     EXPECT_LE(t.tile, 32 * sumPoints);
-    for (size_t group = 0; group < t.rows.size(); ++group)
+    EXPECT_EQ(t.parts.size(), t.groups.size() + t.numSplit * (sumWarps - 1));
+    for (size_t group = 0; group < t.groups.size(); ++group)
       for (int32_t first = 0; first < lattice.points; first += t.tile)
-        for (int32_t r = 0; r < t.rows[group].w; ++r)
-          sumRow(t, group, first, r, y);
+        for (int32_t r = 0; r < t.groups[group].y; ++r)
+          sumRow(t, static_cast<int32_t>(group), first, r, y);
     return y;
   }
 
@@ -124,40 +125,57 @@ private:
     return columns;
   }
 
-  void sumRow(const ContractSumTables &t, size_t groupIndex, int32_t first,
+  /// A row of a tile, by the warps that have a part of the group.
+  void sumRow(const ContractSumTables &t, int32_t index, int32_t first,
               int32_t r, std::vector<double> &y) const {
-    const Int4 &group = t.rows[groupIndex];
+    const Int4 &group = t.groups[index];
     const int32_t points = std::min(t.tile, lattice.points - first);
     std::vector<double> sums(points);
-    int64_t values = t.groupValues[groupIndex]; // walks through all stages
-    for (int64_t k = 0; k < op.numBasis(); ++k)
-      for (int32_t s = group.x; s < group.x + group.y; ++s) {
-        const Int4 &stage = t.stages[s];
-        std::vector<int32_t> header(headerBytes(stage.z) / 4);
-        std::memcpy(header.data(), t.values.data() + values * 8,
-                    header.size() * 4);
-        EXPECT_EQ(header[0], stage.z);
-        EXPECT_LE(stage.z, t.maxSteps);
-        EXPECT_LE(stage.w * 16, t.maxValueBytes);
-        int64_t value = values + headerBytes(stage.z) / 8;
-        for (int32_t step = 0; step < stage.z; ++step)
-          for (int32_t row = 0; row < sumRows; ++row) {
-            const int32_t has = header[1 + step] >> 4 * row & 15;
-            for (int32_t i = 0; i < 2; ++i)
-              for (int32_t p = 0; row == r && p < points; ++p)
-                if (has & 1 << i)
-                  sums[p] += valueOf(t.values, value + i) *
-                             at(k, stage.x, stage.y + first + 2 * step + i + p);
-            value += has ? 2 : 0;
-          }
-        values += stage.w * 2;
-        EXPECT_EQ(value, values) << "values of a stage";
+    int64_t windows = 0;
+    for (size_t part = 0; part < t.parts.size(); ++part) {
+      if (t.parts[part].x != index)
+        continue;
+      const auto number = static_cast<int32_t>(part);
+      EXPECT_EQ(index, number < sumWarps * t.numSplit
+                           ? number / sumWarps
+                           : number - (sumWarps - 1) * t.numSplit);
+      int64_t value = t.partValues[part] * int64_t(2);
+      for (int32_t i = 0; i < t.parts[part].w; ++i) {
+        const int64_t at = t.parts[part].z + i;
+        const Int4 &stage = t.stages[t.parts[part].y + at / op.numBasis()];
+        addWindow(t, stage, at % op.numBasis(), value, first, r, sums);
+        value += stage.w * 2;
       }
+      windows += t.parts[part].w;
+    }
+    EXPECT_EQ(windows % op.numBasis(), 0);
     for (int32_t p = 0; p < points; ++p) {
-      double &to =
-          y[t.rowPlaces[group.z + r] + int64_t(first + p) * lattice.phases];
+      const int64_t point = (first + group.z + p) % lattice.points;
+      double &to = y[t.rowPlaces[group.x + r] + point * lattice.phases];
       EXPECT_TRUE(std::isnan(to)) << "written twice";
       to = sums[p];
+    }
+  }
+
+  void addWindow(const ContractSumTables &t, const Int4 &stage, int64_t k,
+                 int64_t at, int32_t first, int32_t r,
+                 std::vector<double> &sums) const {
+    std::vector<int32_t> header(headerBytes(stage.z) / 4);
+    std::memcpy(header.data(), t.values.data() + at * 8, header.size() * 4);
+    EXPECT_EQ(header[0] & 255, stage.z);
+    EXPECT_LE(stage.z, t.maxSteps);
+    EXPECT_LE(stage.w * 16, t.maxValueBytes);
+    EXPECT_EQ(stage.w * 16, headerBytes(stage.z) + stage.z * sumRows * 16);
+    const int64_t values = at + headerBytes(stage.z) / 8;
+    for (int32_t step = 0; step < stage.z; ++step) {
+      const int32_t has = header[2 + step];
+      EXPECT_EQ(has & ~header[1], 0) << "rows that the window does not name";
+      for (int32_t i = 0; i < 2; ++i)
+        for (size_t p = 0; has >> (4 * r + i) & 1 && p < sums.size(); ++p)
+          sums[p] += valueOf(t.values, values + (step * sumRows + r) * 2 + i) *
+                     this->at(k, stage.x,
+                              stage.y + first + 2 * step + i +
+                                  static_cast<int64_t>(p));
     }
   }
 
@@ -183,7 +201,9 @@ TEST(CsrGatherTables, EmulatedKernelsComputeWhatPsiSays) {
                    DType::f64);
     const Emulator emulator(psi, random);
     emulator.check(emulator.contract(i % 3 == 0 ? 8 : 128, 1 + i % 4), false);
-    emulator.check(emulator.contractSum(), true);
+    for (const SumBalance balance :
+         {SumBalance{2048, 256}, SumBalance{40, 10}, SumBalance{1, 1}})
+      emulator.check(emulator.contractSum(balance), true);
   }
 }
 

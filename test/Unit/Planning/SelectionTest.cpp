@@ -206,7 +206,7 @@ TEST(Selection, ForcedChoicesAreRefusedNamingTheRule) {
   options.fields = "block_mib=0";
   EXPECT_EQ(why(options), "family 'csr_gather' is not applicable: rule 13: "
                           "expected block_mib to be at least 1 for conv, but "
-                          "got 0; suggestion: use block_mib=128");
+                          "got 0; suggestion: use block_mib=192");
   options.fields = "fields=2,features=9";
   options.order = DISCO_FILTER_FIRST;
   EXPECT_EQ(why(options), "family 'csr_gather' is not applicable: rule 12: "

@@ -35,7 +35,7 @@ enum {
 };
 
 enum {
-  DISCO_CSR_GATHER_DEFAULT_BLOCK_MIB = 128,
+  DISCO_CSR_GATHER_DEFAULT_BLOCK_MIB = 192,
   DISCO_CSR_GATHER_MAX_BLOCK_MIB = 4096,
   /** contract on a sphere: longitudes of a block, one a thread. */
   DISCO_CSR_GATHER_LONGITUDES = 128,
@@ -44,12 +44,13 @@ enum {
   DISCO_CSR_GATHER_SUM_LONGITUDES = 8,
   DISCO_CSR_GATHER_SUM_ROWS = 4,
   DISCO_CSR_GATHER_SUM_WARPS = 4,
-  /** Rows share a warp of contract_sum while they have so many taps together.
-   */
-  DISCO_CSR_GATHER_SUM_TAPS = 512,
-  /** Arcs are cut to pieces of so many taps at most. */
+  /** Rows make a group of contract_sum while they have so many taps together,
+   * or fewer where there is less to do. */
+  DISCO_CSR_GATHER_SUM_TAPS = 2048,
+  /** Arcs are cut to pieces of so many taps at most; of half as many in
+   * contract_sum in f64. */
   DISCO_CSR_GATHER_PIECE_TAPS = 96,
-  DISCO_CSR_GATHER_SUM_PIECE_TAPS = 64,
+  DISCO_CSR_GATHER_SUM_PIECE_TAPS = 96,
   /** Points of a block, one a thread. */
   DISCO_CSR_GATHER_POINTS = 128
 };

@@ -95,6 +95,37 @@ int64_t latitudesOfBlock(const disco_kernel_call &call, int64_t fields,
   return isSphere ? rows : roundUp(rows, pointThreads);
 }
 
+/// Of at most `most` latitudes (points), how many a block has so that the
+/// products of all blocks, which run one after the other, take the fewest waves
+/// of blocks of threads.
+int64_t balancedLatitudes(const Device &on, const disco_kernel_call &call,
+                          int64_t most) {
+  const Sizes s(call);
+  const bool isSphere = call.psi.form == DISCO_FORM_ARCS;
+  const int64_t rowPoints = isSphere ? call.psi.nlon_out : 1;
+  const int64_t rows = isSphere ? call.psi.nlat_out : s.numOut;
+  const ProductTile tile = mixTile(s.groupOut, static_cast<int>(s.size));
+  const int64_t slots = int64_t(on.traits().multiprocessors) * mixBlocks;
+  const auto wavesOf = [&](int64_t latitudes) {
+    const int64_t tiles = s.groups * (roundUp(s.groupOut, tile.m) / tile.m) *
+                          (roundUp(latitudes * rowPoints, tile.n) / tile.n);
+    return roundUp(tiles, slots) / slots;
+  };
+  most = std::min(most, std::max<int64_t>(rows, 1));
+  int64_t best = most, bestWaves = INT64_MAX;
+  // More blocks than twice as many would be slow for other reasons.
+  for (int64_t latitudes = most; 2 * latitudes >= most && latitudes > 0;
+       latitudes -= isSphere ? 1 : pointThreads) {
+    const int64_t waves =
+        rows / latitudes * wavesOf(latitudes) + wavesOf(rows % latitudes);
+    if (waves < bestWaves) {
+      best = latitudes;
+      bestWaves = waves;
+    }
+  }
+  return best;
+}
+
 /// Makes a filter for contract of so many fields of each sample.
 disco_status makeFilter(const Device &on, const disco_kernel_call &call,
                         int64_t fields, Filter &filter) {
@@ -105,6 +136,9 @@ disco_status makeFilter(const Device &on, const disco_kernel_call &call,
   options.minFields = fields;
   options.blockLatitudes =
       latitudesOfBlock(call, fields, options.choices.blockBytes);
+  if (call.op == DISCO_OP_CONV)
+    options.blockLatitudes =
+        balancedLatitudes(on, call, options.blockLatitudes);
   return Filter::make(on, call.psi, options, filter);
 }
 
@@ -325,6 +359,7 @@ public:
     options.dtype = c.dtype;
     options.op = FilterOp::contractSum;
     options.minFields = last ? last : block;
+    options.fields = block;
     return Filter::make(on, c.psi, options, filter);
   }
 

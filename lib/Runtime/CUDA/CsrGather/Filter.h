@@ -26,6 +26,7 @@ struct FilterOptions {
   FilterOp op = FilterOp::contract;
   Choices choices;
   int64_t minFields = 1; ///< of any launch
+  int64_t fields = 0;    ///< of most launches; 0: minFields
   /// contract on a sphere can be launched for so many latitudes (on a point
   /// set, points) at a time; 0: for all at once.
   int64_t blockLatitudes = 0;
@@ -70,9 +71,10 @@ private:
                            const std::vector<int32_t> &widths,
                            const std::string &stem, const std::string &end,
                            const std::function<int64_t(int32_t)> &smem);
-  /// Bytes of contract_sum's shared memory for a window and its values.
+  /// Bytes of contract_sum's shared memory for a window and its values, and for
+  /// all of a warp.
   struct SumBuffer {
-    int64_t columns, bytes;
+    int64_t bytes, warp;
   };
   SumBuffer sumBuffer(int32_t fields) const;
   disco_status uploadSphere(const Device &device, const std::vector<Int4> &rows,
@@ -111,8 +113,8 @@ private:
   PointParams points = {};
   int64_t maxTaps = 0;
   int32_t sumSteps = 0, sumValueBytes = 0;
-  DeviceMemory rows, stages, windows, groupValues, rowPlaces, offsets, columns,
-      values;
+  DeviceMemory rows, stages, windows, parts, partValues, rowPlaces, offsets,
+      columns, values;
 };
 
 /// The smallest psi that a kernel can go wrong on; for the canary.

@@ -11,8 +11,10 @@
 #include "../../CPU/CpuGather/Values.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 namespace disco::cuda::csr {
@@ -232,14 +234,10 @@ ContractTables makeContractTables(const disco_kernel_psi &psi,
 
 namespace {
 
-/// Out-points of a warp, and taps of a window.
-constexpr int32_t maxSumTile = 32 * sumPoints,
-                  maxSumTaps = DISCO_CSR_GATHER_SUM_PIECE_TAPS;
+/// Out-points of a warp.
+constexpr int32_t maxSumTile = 32 * sumPoints;
 /// Windows begin at multiples of this, where 16 bytes of f32 do.
 constexpr int32_t windowAlignment = 4;
-/// A group has one row, or as many as have so many taps together: rows near the
-/// poles are enough work for a warp alone.
-constexpr int64_t maxGroupTaps = DISCO_CSR_GATHER_SUM_TAPS;
 
 /// Taps of a row in a window, which begin at `offset`.
 struct Piece {
@@ -258,34 +256,49 @@ public:
                      SumType type, ContractSumTables &tables)
       : psi(psi), lattice(lattice), type(type), tables(tables) {}
 
-  void addGroup(int32_t firstRow, int32_t numRows) {
-    const auto firstStage = static_cast<int32_t>(tables.stages.size());
-    parts.clear();
-    for (const Window &window : windowsOf(firstRow, numRows))
-      for (int32_t begin = 0; begin < window.taps; begin += maxSumTaps)
-        addStage(window, begin);
-    tables.rows.push_back(
-        {firstStage, static_cast<int32_t>(tables.stages.size()) - firstStage,
-         static_cast<int32_t>(tables.rowPlaces.size()), numRows});
+  void addGroup(int32_t firstRow, int32_t numRows, bool isSplit) {
+    const auto group = static_cast<int32_t>(tables.groups.size());
+    std::vector<Part> parts;
+    const int32_t shift = fillParts(firstRow, numRows, parts);
+    tables.groups.push_back(
+        {static_cast<int32_t>(tables.rowPlaces.size()), numRows, shift, 0});
     for (int32_t r = 0; r < numRows; ++r)
       tables.rowPlaces.push_back(lattice.places[firstRow + r]);
-    tables.groupValues.push_back(
-        static_cast<int32_t>(grow(tables.values, 0, type)));
-    for (int64_t k = 0; k < psi.num_basis; ++k)
-      for (const Part &part : parts)
-        writeValues(part, k);
+    const auto firstStage = static_cast<int32_t>(tables.stages.size());
+    const int64_t firstValue = grow(tables.values, 0, type);
+    for (const Part &part : parts)
+      addStage(part);
+    addWarps(group, firstStage, firstValue, parts, isSplit ? sumWarps : 1);
   }
 
 private:
   /// The taps of a row in a step: tap u of the row's arc is tap `at` + u.
   struct Taps {
-    const LatticeArc arc;
+    LatticeArc arc;
     int32_t at;
   };
-  /// A stage: its masks, and the taps that they name in their order.
+  /// A stage: the taps that rows have in each step, and where they are.
   struct Part {
+    int32_t place, first, all = 0;
     std::vector<int32_t> masks;
-    std::vector<Taps> taps;
+    std::vector<std::array<std::optional<Taps>, sumRows>> taps;
+
+    int32_t numSteps() const { return static_cast<int32_t>(masks.size()); }
+    /// About how many instructions of a warp it takes for each k.
+    int64_t cost() const {
+      int64_t sum = 100;
+      for (const int32_t mask : masks) {
+        int32_t taps = 0, rows = 0;
+        for (int32_t r = 0; r < sumRows; ++r) {
+          const int32_t has = mask >> 4 * r & 15;
+          rows += has != 0;
+          for (int32_t i = 0; i < 4; ++i)
+            taps += has >> i & 1;
+        }
+        sum += 20 + 16 * taps + (mask == all ? 2 : 8) * rows;
+      }
+      return sum;
+    }
   };
 
   /// Taps of a step, 16 bytes of values.
@@ -305,13 +318,6 @@ private:
         if (arc.taps > 0 && !share(windows, arc, r))
           windows.push_back({arc.place, arc.first, arc.taps, {{arc, r, 0}}});
       }
-    for (Window &window : windows) {
-      const int32_t before = window.first % windowAlignment;
-      window.first -= before;
-      window.taps += before;
-      for (Piece &piece : window.pieces)
-        piece.offset += before;
-    }
     std::sort(windows.begin(), windows.end(),
               [](const Window &a, const Window &b) {
                 return std::tie(a.place, a.first, a.taps) <
@@ -346,97 +352,205 @@ private:
     return false;
   }
 
-  /// Taps [begin, begin + maxSumTaps) of a window.
-  void addStage(const Window &window, int32_t begin) {
-    Part part;
-    const int32_t end = std::min(begin + maxSumTaps, window.taps);
-    for (int32_t at = begin; at < end; at += stepTaps()) {
-      int32_t mask = 0;
-      for (const Piece &piece : window.pieces) {
-        int32_t has = 0;
-        for (int32_t i = 0; i < stepTaps(); ++i)
-          if (at + i >= piece.offset && at + i < piece.offset + piece.arc.taps)
-            has |= 1 << i;
-        if (has)
-          part.taps.push_back({piece.arc, at - piece.offset});
-        mask |= has << 4 * piece.row;
+  /// The stages of a group. Returns the lattice point at which its tiles
+  /// begin: the one of 4 from which the steps of rows hold most of their taps.
+  int32_t fillParts(int32_t firstRow, int32_t numRows,
+                    std::vector<Part> &best) const {
+    const std::vector<Window> windows = windowsOf(firstRow, numRows);
+    int32_t bestShift = 0;
+    int64_t bestCost = INT64_MAX;
+    for (int32_t shift = 0; shift < std::min(windowAlignment, lattice.points);
+         ++shift) {
+      std::vector<Part> parts;
+      int64_t cost = 0;
+      for (const Window &window : windows)
+        cut(window, shift, parts);
+      for (const Part &part : parts)
+        cost += part.cost();
+      if (cost < bestCost) {
+        best = std::move(parts);
+        bestCost = cost;
+        bestShift = shift;
       }
-      part.masks.push_back(mask);
     }
-    while (!part.masks.empty() && part.masks.back() == 0)
-      part.masks.pop_back();
-    if (part.masks.empty())
-      return;
-    const auto steps = static_cast<int32_t>(part.masks.size());
-    const int32_t bytes =
-        headerBytes(steps) + 16 * static_cast<int32_t>(part.taps.size());
-    tables.stages.push_back({window.place,
-                             (window.first + begin) % lattice.points, steps,
-                             bytes / 16});
+    return bestShift;
+  }
+
+  /// Stages of a window, for tiles that begin at a lattice point.
+  void cut(const Window &window, int32_t shift,
+           std::vector<Part> &parts) const {
+    const int32_t taps = sumMaxSteps * stepTaps();
+    const int32_t first = (window.first + shift) % lattice.points;
+    const int32_t before = first % windowAlignment;
+    for (int32_t begin = 0; begin < window.taps + before; begin += taps) {
+      Part part = {
+          window.place, (first - before + begin) % lattice.points, 0, {}, {}};
+      const int32_t end = std::min(begin + taps, window.taps + before);
+      for (int32_t at = begin; at < end; at += stepTaps())
+        addStep(window, at - before, part);
+      while (!part.masks.empty() && part.masks.back() == 0) {
+        part.masks.pop_back();
+        part.taps.pop_back();
+      }
+      if (!part.masks.empty())
+        parts.push_back(std::move(part));
+    }
+  }
+
+  /// The taps of rows from tap `at` of the window on.
+  void addStep(const Window &window, int32_t at, Part &part) const {
+    const int32_t full = (1 << stepTaps()) - 1;
+    int32_t mask = 0;
+    auto &taps = part.taps.emplace_back();
+    for (const Piece &piece : window.pieces) {
+      int32_t has = 0;
+      for (int32_t i = 0; i < stepTaps(); ++i)
+        if (at + i >= piece.offset && at + i < piece.offset + piece.arc.taps)
+          has |= 1 << i;
+      if (!has)
+        continue;
+      taps[piece.row] = Taps{piece.arc, at - piece.offset};
+      mask |= has << 4 * piece.row;
+      part.all |= full << 4 * piece.row;
+    }
+    part.masks.push_back(mask);
+  }
+
+  void addStage(const Part &part) {
+    const int32_t steps = part.numSteps();
+    const int32_t bytes = headerBytes(steps) + 16 * steps * sumRows;
+    tables.stages.push_back({part.place, part.first, steps, bytes / 16});
     tables.maxSteps = std::max(tables.maxSteps, steps);
     tables.maxValueBytes = std::max(tables.maxValueBytes, bytes);
-    parts.push_back(std::move(part));
+    for (int64_t k = 0; k < psi.num_basis; ++k)
+      writeValues(part, k);
+  }
+
+  /// Divides the windows of a group, those of a stage for all k one after the
+  /// other, between warps.
+  void addWarps(int32_t group, int32_t firstStage, int64_t firstValue,
+                const std::vector<Part> &parts, int32_t warps) {
+    const auto K = static_cast<int32_t>(psi.num_basis);
+    int64_t all = 0, done = 0, value = firstValue;
+    for (const Part &part : parts)
+      all += part.cost() * K;
+    Int4 next = {group, firstStage, 0, 0};
+    int64_t nextValue = value;
+    int32_t warp = 1;
+    const auto finish = [&] {
+      tables.parts.push_back(next);
+      tables.partValues.push_back(
+          static_cast<int32_t>(nextValue * sizeOfSum(type) / 16));
+    };
+    for (size_t i = 0; i < parts.size(); ++i)
+      for (int32_t k = 0; k < K; ++k) {
+        if (done * warps >= all * warp) {
+          finish();
+          next = {group, firstStage + static_cast<int32_t>(i), k, 0};
+          nextValue = value;
+          ++warp;
+        }
+        ++next.w;
+        done += parts[i].cost();
+        value += tables.stages[firstStage + i].w * int64_t(stepTaps());
+      }
+    finish();
+    for (next.w = 0; warp < warps; ++warp)
+      finish();
   }
 
   void writeValues(const Part &part, int64_t k) {
-    const auto steps = static_cast<int32_t>(part.masks.size());
+    const int32_t steps = part.numSteps();
     const int64_t header =
         grow(tables.values, headerBytes(steps) / sizeOfSum(type), type) *
         sizeOfSum(type);
-    std::memcpy(tables.values.data() + header, &steps, sizeof steps);
-    std::memcpy(tables.values.data() + header + sizeof steps, part.masks.data(),
-                steps * sizeof(int32_t));
-    for (const Taps &taps : part.taps) {
-      const int64_t at = grow(tables.values, stepTaps(), type);
-      for (int32_t i = 0; i < stepTaps(); ++i) {
-        const int32_t u = taps.at + i;
-        if (u >= 0 && u < taps.arc.taps)
-          put(tables.values, at + i, type,
-              valueAt(psi, taps.arc.value + int64_t(u) * lattice.stride, k));
+    const int32_t chunk = (part.place + part.first) / stepTaps();
+    const int32_t counts[] = {steps | (chunk & 255) << 8, part.all};
+    std::memcpy(tables.values.data() + header, counts, sizeof counts);
+    std::memcpy(tables.values.data() + header + sizeof counts,
+                part.masks.data(), steps * sizeof(int32_t));
+    for (const auto &rows : part.taps)
+      for (const std::optional<Taps> &taps : rows) {
+        const int64_t at = grow(tables.values, stepTaps(), type);
+        for (int32_t i = 0; taps && i < stepTaps(); ++i) {
+          const int32_t u = taps->at + i;
+          if (u >= 0 && u < taps->arc.taps)
+            put(tables.values, at + i, type,
+                valueAt(psi, taps->arc.value + int64_t(u) * lattice.stride, k));
+        }
       }
-    }
   }
 
   const disco_kernel_psi &psi;
   const Lattice &lattice;
   const SumType type;
   ContractSumTables &tables;
-  std::vector<Part> parts; ///< of the group
 };
 
-/// Groups of neighbouring rows {first, rows}, those with most taps first.
-std::vector<std::pair<int32_t, int32_t>> groupRows(const Lattice &lattice) {
-  std::vector<std::tuple<int64_t, int32_t, int32_t>> groups;
+/// Neighbouring rows.
+struct Group {
+  int64_t taps;
+  int32_t first, rows;
+};
+
+/// Those with most taps first.
+std::vector<Group> groupRows(const Lattice &lattice, int64_t groupTaps) {
+  std::vector<Group> groups;
   for (int32_t row = 0; row < lattice.numRows();) {
-    int64_t taps = lattice.tapsOf(row);
-    int32_t rows = 1;
-    while (rows < sumRows && row + rows < lattice.numRows() &&
-           taps + lattice.tapsOf(row + rows) <= maxGroupTaps)
-      taps += lattice.tapsOf(row + rows++);
-    groups.push_back({-taps, row, rows});
-    row += rows;
+    Group group = {lattice.tapsOf(row), row, 1};
+    for (; group.rows < sumRows && row + group.rows < lattice.numRows();
+         ++group.rows) {
+      const int64_t taps = lattice.tapsOf(row + group.rows);
+      if (group.taps + taps > groupTaps)
+        break;
+      group.taps += taps;
+    }
+    groups.push_back(group);
+    row += group.rows;
   }
-  std::sort(groups.begin(), groups.end());
-  std::vector<std::pair<int32_t, int32_t>> ordered;
-  ordered.reserve(groups.size());
-  for (const auto &[taps, row, rows] : groups)
-    ordered.push_back({row, rows});
-  return ordered;
+  std::sort(groups.begin(), groups.end(), [](const Group &a, const Group &b) {
+    return std::tie(b.taps, a.first) < std::tie(a.taps, b.first);
+  });
+  return groups;
+}
+
+int32_t sumTiles(const Lattice &lattice) {
+  return (lattice.points + maxSumTile - 1) / maxSumTile;
 }
 
 } // namespace
 
+/// A group takes about as long as a warp has to do on the average, if there is
+/// enough to do, so that the last ones do not run alone.
+SumBalance balanceOf(const Lattice &lattice, int64_t fieldBlocks,
+                     int64_t warps) {
+  int64_t taps = 0;
+  for (int32_t row = 0; row < lattice.numRows(); ++row)
+    taps += lattice.tapsOf(row);
+  const int64_t each =
+      taps * fieldBlocks * sumTiles(lattice) / std::max<int64_t>(warps, 1);
+  return {std::clamp<int64_t>(each, 4, DISCO_CSR_GATHER_SUM_TAPS),
+          std::clamp<int64_t>(each / sumWarps, 1,
+                              DISCO_CSR_GATHER_SUM_TAPS / sumWarps)};
+}
+
 ContractSumTables makeContractSumTables(const disco_kernel_psi &psi,
-                                        const Lattice &lattice, SumType type) {
+                                        const Lattice &lattice, SumType type,
+                                        const SumBalance &balance) {
   ContractSumTables tables;
   const int32_t points = lattice.points;
-  tables.tiles = (points + maxSumTile - 1) / maxSumTile;
+  tables.tiles = sumTiles(lattice);
   const int32_t balanced = (points + tables.tiles - 1) / tables.tiles;
   tables.tile = (balanced + sumPoints - 1) / sumPoints * sumPoints;
   tables.tiles = (points + tables.tile - 1) / tables.tile;
   ContractSumBuilder builder(psi, lattice, type, tables);
-  for (const auto &[row, rows] : groupRows(lattice))
-    builder.addGroup(row, rows);
+  for (const Group &group : groupRows(lattice, balance.groupTaps)) {
+    const bool isSplit = group.taps > balance.splitTaps;
+    tables.numSplit += isSplit;
+    builder.addGroup(group.first, group.rows, isSplit);
+  }
+  // One more than there are, which is read ahead.
+  tables.stages.push_back({0, 0, 0, 0});
   return tables;
 }
 

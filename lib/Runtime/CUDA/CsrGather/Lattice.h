@@ -66,17 +66,29 @@ ContractTables makeContractTables(const disco_kernel_psi &psi,
                                   int32_t tile, int32_t kTile,
                                   int64_t blockLatitudes);
 
+/// The tables of contract_sum. Groups with most taps come first.
 struct ContractSumTables {
-  std::vector<Int4> rows, stages;
-  std::vector<int32_t> groupValues, rowPlaces;
+  std::vector<Int4> groups, parts, stages;
+  std::vector<int32_t> partValues, rowPlaces;
   std::vector<char> values;
+  int32_t numSplit = 0; ///< groups that the warps of a block share
   int32_t tile = 0, tiles = 0;
   /// Of a stage, at most.
   int32_t maxSteps = 0, maxValueBytes = 0;
 };
 
+/// Rows make a group while they have `groupTaps` or fewer together. Groups of
+/// more than `splitTaps` are shared by the warps of a block.
+struct SumBalance {
+  int64_t groupTaps, splitTaps;
+};
+/// For so many warps that a device holds, and blocks of fields.
+SumBalance balanceOf(const Lattice &lattice, int64_t fieldBlocks,
+                     int64_t warps);
+
 ContractSumTables makeContractSumTables(const disco_kernel_psi &psi,
-                                        const Lattice &lattice, SumType type);
+                                        const Lattice &lattice, SumType type,
+                                        const SumBalance &balance);
 
 /// The taps of every out-point of a point set, in order; adjoint tables
 /// transposed, one-hot ones with values.

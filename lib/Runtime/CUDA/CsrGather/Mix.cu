@@ -179,7 +179,7 @@ extern __shared__ __align__(16) char sharedMemory[];
 
 #define DISCO_MIX_KERNEL(name, Params, call, ...)                              \
   extern "C" __global__ void __launch_bounds__(disco::cuda::csr::mixThreads,   \
-                                               2)                              \
+                                               disco::cuda::csr::mixBlocks)    \
       DISCO_KERNEL(name, )(                                                    \
           const __grid_constant__ disco::cuda::csr::Params params) {           \
     disco::cuda::csr::call(params __VA_OPT__(, ) __VA_ARGS__);                 \

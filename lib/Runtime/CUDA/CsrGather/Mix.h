@@ -14,6 +14,7 @@
 #define DISCO_LIB_RUNTIME_CUDA_CSRGATHER_MIX_H
 
 #include "../device/Epilogue.h"
+#include "disco/ABI/Families/CsrGatherMix.h"
 
 #include <cstdint>
 
@@ -90,6 +91,17 @@ constexpr ProductTile productTile(int elementSize, bool isFlat) {
          : elementSize == 8 ? ProductTile{128, 64, depth, stages}
                             : ProductTile{128, 128, depth, stages};
 }
+
+/// Groups of few channels would fill a square tile badly.
+constexpr bool mixIsFlat(int64_t m) {
+  return m <= DISCO_CSR_GATHER_FLAT_MAX_ROWS;
+}
+constexpr ProductTile mixTile(int64_t m, int elementSize) {
+  return productTile(elementSize, mixIsFlat(m));
+}
+/// Blocks of a multiprocessor.
+constexpr int mixBlocks = 2;
+
 /// Elements from line to line in shared memory, along r and along n.
 constexpr int paddedDepth(const ProductTile &tile, int elementSize) {
   return tile.k + 16 / elementSize;

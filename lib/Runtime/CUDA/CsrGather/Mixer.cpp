@@ -76,9 +76,8 @@ disco_status Mixer::launchMix(bool isFlat, MixParams params,
                       &params, stream);
 }
 
-/// Groups of few channels would fill a square tile badly.
 disco_status Mixer::mix(const MixParams &params, cudaStream_t stream) const {
-  return launchMix(params.m <= 32, params, stream);
+  return launchMix(mixIsFlat(params.m), params, stream);
 }
 
 disco_status Mixer::outer(const OuterParams &p, cudaStream_t stream) const {

@@ -86,33 +86,37 @@ constexpr int recordSize(int kTile, int elementSize) {
   return (kTile + 1 + unit - 1) / unit * unit;
 }
 
-/// contract_sum on a sphere. A warp does a group of up to sumRows rows, some
-/// fields and `tile` out-points: a thread sums sumPoints neighbouring ones of
-/// every row of the group.
+/// contract_sum on a sphere. A warp, or the warps of a block together, do a
+/// group of up to sumRows rows, some fields and `tile` out-points: a thread
+/// sums sumPoints neighbouring ones of every row of the group.
 ///
-///   rows        [groups] {first stage, number of stages, first row of the
-///   group
-///               in rowPlaces, number of rows}
-///   groupValues [groups] where the group's values begin
+///   rows        [groups] {first row of the group in rowPlaces, number of rows,
+///               lattice point of the first tile's first out-point, 0}; the
+///               first numSplit are shared by the warps of a block
+///   parts       [numSplit][sumWarps], then one for each other group: {group,
+///               first stage, first k, number of windows}; windows are those of
+///               all stages, for all k each
+///   partValues  where the values of the part begin, in 16 bytes
 ///   stages      {place in a plane of x, first lattice point (a multiple of 4
-///   on
-///               such lattices), steps, 16 bytes of values}: a window of a ring
-///               that rows of the group read. A step is sumTaps neighbouring
-///               taps, 16 bytes of values.
-///   values      for each group [K][stage]: the number of steps and for each
-///   the
-///               taps that rows have (bit 4 row + tap), as 32-bit integers
-///               padded to 16 bytes (headerBytes); then for each step and row
-///               that has taps in it sumTaps values
+///               on such lattices), steps, 16 bytes of values}: a window of a
+///               ring that rows of the group read. A step is 16 bytes of
+///               values, neighbouring taps.
+///   values      for each stage [K]: the number of steps and, from bit 8, the
+///               chunk of 16 bytes of sums at which it begins in a plane of x
+///               for a tile that begins at 0; the taps that the rows with any
+///               have where they have all of a step; the taps that rows have in
+///               each step (bit 4 row + tap); as 32-bit integers padded to 16
+///               bytes (headerBytes). Then [step][row] the values of the taps
 struct ContractSumParams {
   Fields fields;
   Sphere sphere;
-  int32_t numGroups;
-  const int32_t *groupValues;
+  int32_t numGroups, numSplit;
+  const Int4 *parts;
+  const int32_t *partValues;
   const int32_t *rowPlaces; ///< in a plane of y
   Epilogue epilogue;
-  int32_t columnBytes; ///< of shared memory for a window
-  int32_t bufferBytes; ///< with its values
+  int32_t bufferBytes; ///< of shared memory for a window and its values
+  int32_t warpBytes;   ///< of all buffers of a warp, or its sums, and the group
   int32_t isAligned;   ///< chunks of x begin at addresses of their size
 };
 
@@ -120,17 +124,24 @@ constexpr int sumPoints = DISCO_CSR_GATHER_SUM_LONGITUDES;
 constexpr int sumRows = DISCO_CSR_GATHER_SUM_ROWS;
 /// Windows in shared memory for each warp: one is summed, others on their way.
 constexpr int sumStages = 3;
+/// And for its group: places of rows, their number, the first tile's point.
+constexpr int sumGroupBytes = 32;
+static_assert((DISCO_CSR_GATHER_SUM_ROWS + 2) * 4 <= sumGroupBytes, "fits");
 constexpr int sumWarps = DISCO_CSR_GATHER_SUM_WARPS;
 /// Threads of a block of contract_sum.
 constexpr int contractSumThreads = sumWarps * 32;
+/// Steps of a window.
+constexpr int sumMaxSteps = DISCO_CSR_GATHER_SUM_PIECE_TAPS / 4;
 
-/// One more mask than steps, so that reading ahead reads what is there.
 constexpr int headerBytes(int steps) { return (steps + 2 + 3) / 4 * 16; }
 
-/// Chunks of sumTaps elements of sumPoints columns in shared memory; the odd
-/// one keeps neighbouring threads in different banks.
-constexpr int sumGroupChunks(int fields, int sumSize) {
-  return sumPoints * sumSize / 16 * fields + 1;
+/// Chunks (as many elements as 16 bytes of sums) of a field that shared memory
+/// holds of a window: those of a tile and of the steps, a line of 128 bytes
+/// more, in whole lines.
+constexpr int sumFieldChunks(int elementSize, int sumSize) {
+  const int line = 128 * sumSize / 16 / elementSize;
+  const int chunks = 32 * sumPoints * sumSize / 16 + sumMaxSteps + line;
+  return (chunks + line - 1) / line * line;
 }
 
 /// Both operations on point sets: taps of out-point n are
