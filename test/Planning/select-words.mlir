@@ -12,7 +12,7 @@
 // PAGE: | batch, assumed | 3 | model |{{$}}
 // PAGE-NEXT: | FLOP of the filter | {{.*}} | model |{{$}}
 // PAGE-NEXT: | FLOP of the channel mix | {{.*}} | model |{{$}}
-// PAGE: - the plan is not what selection would choose, which is cpu_gather, {{[a-z]+}}_first with tile={{[0-9]+}}, channel_block={{[0-9]+}}: {{[0-9.]+}} us{{$}}
+// PAGE: - the plan is not what selection would choose, which is cpu_gather, {{[a-z]+}}_first with tile={{[0-9]+}},channel_block={{[0-9]+}}: {{[0-9.]+}} us{{$}}
 // SPACES: disco.target = #disco.target<"h200", "{{.*}}">
 
 module {

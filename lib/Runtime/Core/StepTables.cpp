@@ -61,7 +61,10 @@ private:
   disco_status write(int32_t step, int32_t position, const Operands &operands);
   disco_status fail(int32_t step, const std::string &what) const;
 
+  /// -1 is no name: an input's dimension of -1 may have any size.
   bool isNamedByInput(int64_t name) const {
+    if (name >= -1)
+      return false;
     for (int32_t i = 0; i < entry.num_inputs; ++i)
       for (int32_t d = 0; d < entry.inputs[i].rank; ++d)
         if (entry.inputs[i].dims[d] == name)

@@ -45,6 +45,9 @@ public:
   static disco_kernel_call &call(const disco_abi_step &step) {
     return const_cast<disco_kernel_call &>(*step.call);
   }
+  static disco_tensor_type &inputOf(const disco_abi_entry &entry) {
+    return const_cast<disco_tensor_type &>(entry.inputs[0]);
+  }
   static const disco_tensor_type &outputOf(const disco_abi_entry &entry) {
     return entry.outputs[0];
   }

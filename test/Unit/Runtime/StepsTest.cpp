@@ -207,6 +207,16 @@ TEST_F(StepsTest, MalformedBuffersAreRefused) {
              tables.path +
              "' to be a number or the name of a dimension of an input, but got "
              "-3");
+  // -1 of an input is any size, which gives none to a buffer.
+  static const int64_t any[] = {-2, -1, 2, 3};
+  const int64_t *const named = tables.inputOf(chain).dims;
+  tables.inputOf(chain).dims = any;
+  refuse(x.dims, any,
+         "expected dimension 1 of buffer 0 of entry 'chain' of artifact '" +
+             tables.path +
+             "' to be a number or the name of a dimension of an input, but got "
+             "-1");
+  tables.inputOf(chain).dims = named;
   static const int64_t negative[] = {-2};
   refuse(offsets.dims, negative,
          "expected dimension 0 of buffer 1 of entry 'chain' of artifact '" +
