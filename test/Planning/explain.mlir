@@ -156,7 +156,7 @@
 // JSON: "name": "FLOP of the filter",
 // JSON-NEXT: "value": 995328,
 // JSON-NEXT: "unit": "FLOP",
-// JSON-NEXT: "from": "exact"
+// JSON-NEXT: "from": "model"
 // JSON: "title": "Host side",
 // JSON: "title": "Device side, step by step",
 // JSON: "title": "Data flow",

@@ -59,7 +59,7 @@ static Provenance getShapeProvenance(const Explained &e) {
 
 /// Counts of taps are exact on constant filters and assumed otherwise.
 static Provenance getTapProvenance(const Explained &e) {
-  return e.problem.filter.exact ? getShapeProvenance(e) : Provenance::model;
+  return e.problem.filter.exact ? Provenance::exact : Provenance::model;
 }
 
 /// The stage that computes most; the first of equals.
@@ -258,7 +258,7 @@ static WalkthroughSection makeOverview(const Explained &e) {
       number(e.problem.batch_assumed ? "batch, assumed" : "batch",
              e.problem.batch, "", getShapeProvenance(e)),
       number("FLOP of the filter", planning::sparseFlop(e.problem, order),
-             "FLOP", getTapProvenance(e)),
+             "FLOP", std::max(getTapProvenance(e), getShapeProvenance(e))),
       number("FLOP of the channel mix", planning::einsumFlop(e.problem, order),
              "FLOP", getShapeProvenance(e))};
   if (e.problem.precision != DISCO_PRECISION_IEEE)
