@@ -126,7 +126,6 @@ static std::string fieldNames() {
   return names;
 }
 
-/// Sets a field, and its bit in `given`.
 /// Without spaces around it: pages print "field = number".
 static std::string trim(const std::string &text) {
   const size_t first = text.find_first_not_of(' ');
@@ -135,6 +134,7 @@ static std::string trim(const std::string &text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
+/// Sets a field, and its bit in `given`.
 static Status applyOverride(Target &target, const std::string &item,
                             uint64_t &given) {
   size_t equals = item.find('=');

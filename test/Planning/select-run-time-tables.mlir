@@ -45,6 +45,7 @@ func.func @dynamic(%x: tensor<1x2x200xf32>, %o: tensor<301xi32>, %c: tensor<?xi3
 
 // The format tells that a tap has one feature: z, 1200 indices and 1200 bins.
 // CHECK: # disco.contract_sum in @one_hot: cpu_gather{{$}}
+// CHECK: - the maps of each point are copied once, with channels last, and gathered by taps{{$}}
 // CHECK: |  57.6 kB read
 func.func @one_hot(%z: tensor<2x5x2x300xf64>, %i: tensor<300x4xi32>, %b: tensor<300x4xi32>) -> tensor<2x5x200xf64> {
   %psi = disco.assemble knn_onehot(%i, %b) : (tensor<300x4xi32>, tensor<300x4xi32>) -> !disco.psi<table<4>, 2, 200 -> 300>

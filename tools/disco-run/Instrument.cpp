@@ -302,7 +302,6 @@ void Verifier::check(Row &row) {
     row.failure = expected.message();
     return;
   }
-  // A result is as exact as the coarsest type on the way to it.
   const DType field = recorded[0].dtype;
   std::vector<Tensor> naive;
   if (op->kind == ProbeOp::Kind::repack) {
@@ -317,53 +316,56 @@ void Verifier::check(Row &row) {
     naive = std::move(*computed);
   }
   row.compared = true;
-  for (size_t i = 0; i < numResults; ++i) {
-    const Result<Tensor> unpacked = reference::toNchw(
+  for (size_t i = 0; i < numResults && row.failure.empty(); ++i) {
+    const Result<Tensor> got = reference::toNchw(
         Tensor::from(actual[i]), i == 0 ? op->yLayout : ProbeOp::Layout::nchw,
         op->channels);
-    if (!unpacked) {
-      row.failure = unpacked.message();
-      return;
-    }
-    const Tensor &got = *unpacked, &want = (*expected)[i];
-    if (got.shape != want.shape) {
-      row.failure = "expected result " + std::to_string(i) + " to be " +
-                    describe(actual[i].dtype, want.shape) + ", but got " +
-                    describe(actual[i].dtype, got.shape);
-      return;
-    }
-    const DType dtype = std::max(field, actual[i].dtype);
-    const double naiveError =
-        naive.empty()
-            ? 0
-            : compare(want, naive[i].rounded(actual[i].dtype)).relativeL2;
-    const double bound = reference::errorBound(dtype, naiveError);
-    const Difference difference = compare(want, got);
-    if (i == 0 || difference.relativeL2 / bound > row.error / row.bound) {
-      row.error = difference.relativeL2;
-      row.bound = bound;
-      row.worstRow = difference.worstRow;
-      row.dtype = nameOf(actual[i].dtype);
-    }
-    if (difference.within(bound))
-      continue;
-    const std::string at =
-        reference::describeIndex(difference.worstIndex, want.shape) +
-        " of result " + std::to_string(i);
-    if (difference.finite) {
-      row.failure = "expected relative L2 error to be at most " +
-                    scientific(bound) + ", but got " +
-                    scientific(difference.relativeL2) + ", worst at " + at;
-      return;
-    }
-    row.failure = "expected finite values, but got " +
-                  scientific(got.data[difference.worstIndex]) + " at " + at;
-    for (size_t input = 0; input < numOperands; ++input)
-      if (!allFinite(recorded[input]))
-        row.failure +=
-            " (operand " + std::to_string(input) + " is not finite either)";
+    if (got)
+      compareResult(row, i, *got, (*expected)[i],
+                    naive.empty() ? nullptr : &naive[i], actual[i].dtype);
+    else
+      row.failure = got.message();
+  }
+}
+
+void Verifier::compareResult(Row &row, size_t index, const Tensor &got,
+                             const Tensor &want, const Tensor *naive,
+                             DType dtype) const {
+  if (got.shape != want.shape) {
+    row.failure = "expected result " + std::to_string(index) + " to be " +
+                  describe(dtype, want.shape) + ", but got " +
+                  describe(dtype, got.shape);
     return;
   }
+  const double naiveError =
+      naive ? compare(want, naive->rounded(dtype)).relativeL2 : 0;
+  // A result is as exact as the coarsest type on the way to it.
+  const double bound =
+      reference::errorBound(std::max(recorded[0].dtype, dtype), naiveError);
+  const Difference difference = compare(want, got);
+  if (index == 0 || difference.relativeL2 / bound > row.error / row.bound) {
+    row.error = difference.relativeL2;
+    row.bound = bound;
+    row.worstRow = difference.worstRow;
+    row.dtype = nameOf(dtype);
+  }
+  if (difference.within(bound))
+    return;
+  const std::string at =
+      reference::describeIndex(difference.worstIndex, want.shape) +
+      " of result " + std::to_string(index);
+  if (difference.finite) {
+    row.failure = "expected relative L2 error to be at most " +
+                  scientific(bound) + ", but got " +
+                  scientific(difference.relativeL2) + ", worst at " + at;
+    return;
+  }
+  row.failure = "expected finite values, but got " +
+                scientific(got.data[difference.worstIndex]) + " at " + at;
+  for (size_t input = 0; input < recorded.size(); ++input)
+    if (!allFinite(recorded[input]))
+      row.failure +=
+          " (operand " + std::to_string(input) + " is not finite either)";
 }
 
 void Verifier::print() const {

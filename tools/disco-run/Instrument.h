@@ -15,6 +15,7 @@
 #define DISCO_TOOLS_DISCORUN_INSTRUMENT_H
 
 #include "disco/ABI/Probe.h"
+#include "disco/Runtime/Reference.h"
 #include "disco/Support/Npy.h"
 
 #include <chrono>
@@ -102,6 +103,11 @@ private:
   void operand(int64_t id, int32_t index, const disco_tensor &tensor);
   void end(int64_t id);
   void check(Row &row);
+  /// `naive`: computed in the type of the fields, where the accuracy rule asks
+  /// for it. `dtype`: that of the result.
+  void compareResult(Row &row, size_t index, const reference::Tensor &got,
+                     const reference::Tensor &want,
+                     const reference::Tensor *naive, DType dtype) const;
 
   Result<Array> copyOf(const disco_tensor &tensor) const;
 

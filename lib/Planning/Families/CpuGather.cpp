@@ -265,6 +265,12 @@ static double countFilterFirst(const Problem &p, const Target &target,
   return 2 * lanes * (products + additions);
 }
 
+/// Whether the maps that are summed are x as it is.
+static bool readsInPlace(const Problem &p) {
+  return isSphere(p) && !mixes(p) && p.filter.stride == 1 &&
+         elementBytes(p) == accumulatorBytes(p);
+}
+
 /// Up to three rows that are added together share the loads of a map.
 static double countSums(const Problem &p, const Target &target,
                         const Schedule &s, Counts &c) {
@@ -283,7 +289,9 @@ static double countSums(const Problem &p, const Target &target,
       isSphere(p) ? 2 * real(p.filter.rings) * pointsPerRow(p) * fields / lanes
                   : 0;
   const double maps = expandedElements(p, s.order);
-  const double copies = (p.filter.stride > 1 ? 4 : 2) * maps / lanes;
+  // Rings that are read in place have only their ends copied.
+  const double copies =
+      readsInPlace(p) ? 0 : (p.filter.stride > 1 ? 4 : 2) * maps / lanes;
   c.l1Requests = loads + splats + sums + copies;
   c.issueSlots = loads + splats + products + additions + loop + sums + copies +
                  (e < 4 ? maps / lanes : 0);
@@ -419,12 +427,17 @@ static void describe(const Problem &p, const Target &target, const Schedule &s,
   const int64_t count = isSphere(p) && tile ? std::min(tile, row) : row;
   if (sumsOverK(p, s.order)) {
     const std::string rows = isSphere(p) ? "rows" : "points";
+    const std::string made = mixes(p)          ? "mixed from x once"
+                             : readsInPlace(p) ? "read where it is, but for "
+                                                 "copies of its ends"
+                                               : "copied once";
     d.threads = {"a task is (sample, " + block + " channels, some " + rows +
                      "); a thread runs one task at a time",
-                 "each " + std::string(isSphere(p) ? "ring" : "point") +
-                     " of maps is " +
-                     std::string(mixes(p) ? "mixed from x" : "copied") +
-                     " once, and added to all rows of the task that read it"};
+                 isSphere(p)
+                     ? "each ring of maps is " + made +
+                           ", and added to all rows of the task that read it"
+                     : "the maps of each point are " + made +
+                           ", with channels last, and gathered by taps"};
     d.example = {"a thread adds " + text(sumVectors) + " vectors of " +
                  text(lanes) + " " + columns +
                  " of up to three rows at a time: " + laneOf(count, lanes)};
@@ -442,7 +455,10 @@ static void describe(const Problem &p, const Target &target, const Schedule &s,
   }
   const std::string from = nameOfFiltered(p, s.order);
   d.loads = {isSphere(p)
-                 ? from + ": windows of the rings, copied without wrap" +
+                 ? from + ": windows of the rings, " +
+                       (sumsOverK(p, s.order) && readsInPlace(p)
+                            ? "in place but where they wrap"
+                            : "copied without wrap") +
                        std::string(f.filter.stride > 1
                                        ? " and sorted by longitude "
                                          "modulo " +

@@ -284,36 +284,25 @@ static Product productOf(const Problem &p, int32_t order) {
   return product;
 }
 
-/// Blocks of rows as they are launched: as long as makes the products of all of
-/// them, one after the other, take the fewest waves.
+/// Blocks of rows as they are launched.
 static Blocks launchedBlocks(const Problem &p, const Target &target,
                              const Schedule &s) {
   const Blocks whole = blocksOf(p, s);
   if (p.op != DISCO_OP_CONV || sumsFeatures(p, s.order) || !isSphere(p))
     return whole;
   const Product product = productOf(p, s.order);
-  const int64_t rows = p.out_shape[0];
+  const double rows = real(p.out_shape[0]);
+  const double row = expandedElements(p, s.order) / (real(p.batch) * rows) *
+                     elementBytes(p) * (elementBytes(p) == 2 ? 2 : 1);
   const double slots =
       DISCO_CSR_GATHER_GRADIENT_BLOCKS * target[TargetField::cores];
-  const auto wavesOf = [&](int64_t latitudes) {
-    return ceilDiv(
-        real(p.groups) * ceilDiv(product.rows, product.tileRows) *
-            ceilDiv(real(latitudes * p.out_shape[1]), product.tileColumns),
-        slots);
-  };
-  const double row = expandedElements(p, s.order) / real(p.batch * rows) *
-                     elementBytes(p) * (elementBytes(p) == 2 ? 2 : 1);
-  const auto most = static_cast<int64_t>(std::round(whole.bytes / row));
-  int64_t best = most;
-  double bestWaves = INFINITY;
-  for (int64_t n = most; 2 * n >= most && n > 0; --n) {
-    const double waves = real(rows / n) * wavesOf(n) + wavesOf(rows % n);
-    if (waves < bestWaves) {
-      best = n;
-      bestWaves = waves;
-    }
-  }
-  return {real(best) * row, ceilDiv(real(rows), real(best)) * real(p.batch)};
+  const double block = real(disco_csr_gather_balanced_rows(
+      p.out_shape[0], p.out_shape[1],
+      static_cast<int64_t>(std::round(whole.bytes / row)), 1,
+      static_cast<int64_t>(real(p.groups) *
+                           ceilDiv(product.rows, product.tileRows)),
+      static_cast<int64_t>(product.tileColumns), static_cast<int64_t>(slots)));
+  return {block * row, ceilDiv(rows, block) * real(p.batch)};
 }
 
 /// Besides a block: the packed weight with a low part where narrow types have a

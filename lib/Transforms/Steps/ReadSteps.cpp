@@ -328,6 +328,10 @@ LogicalResult Reader::readConversion(Operation &op) {
       cast<RankedTensorType>(op.getResult(0).getType()).getElementType();
   // The result has the sizes of the buffer, of which x may be a reshape.
   StepBuffer from = program.buffers[x->second];
+  if (from.dims.empty())
+    return op.emitOpError() << "expected a tensor that changes its type to "
+                               "have a dimension, but got a reshape of one "
+                               "that has none";
   int64_t points = 1;
   for (int64_t size : ArrayRef<int64_t>(from.dims).drop_front()) {
     if (size < 0)

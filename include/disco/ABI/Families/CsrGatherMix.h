@@ -45,4 +45,40 @@ static inline int64_t disco_csr_gather_mix_stages(int element_bytes) {
   return element_bytes == 2 ? 3 : 2;
 }
 
+/** Waves of blocks of threads, of which `slots` run at a time, that the product
+ * of so many points takes. A column of tiles has `row_tiles`. */
+static inline int64_t disco_csr_gather_mix_waves(int64_t points,
+                                                 int64_t row_tiles,
+                                                 int64_t tile_columns,
+                                                 int64_t slots) {
+  const int64_t tiles =
+      row_tiles * ((points + tile_columns - 1) / tile_columns);
+  return (tiles + slots - 1) / slots;
+}
+
+/** conv with the filter first: how many of `rows` rows (latitudes of `points`
+ * points, or points) a block of them has, in steps of `step` from `most` down,
+ * so that the products of all blocks, which run one after the other, take the
+ * fewest waves. More blocks than twice as many would be slow for other reasons.
+ */
+static inline int64_t
+disco_csr_gather_balanced_rows(int64_t rows, int64_t points, int64_t most,
+                               int64_t step, int64_t row_tiles,
+                               int64_t tile_columns, int64_t slots) {
+  int64_t best = most, best_waves = INT64_MAX;
+  for (int64_t n = most; 2 * n >= most && n > 0; n -= step) {
+    const int64_t waves =
+        rows / n *
+            disco_csr_gather_mix_waves(n * points, row_tiles, tile_columns,
+                                       slots) +
+        disco_csr_gather_mix_waves(rows % n * points, row_tiles, tile_columns,
+                                   slots);
+    if (waves < best_waves) {
+      best = n;
+      best_waves = waves;
+    }
+  }
+  return best;
+}
+
 #endif /* DISCO_ABI_FAMILIES_CSRGATHERMIX_H */

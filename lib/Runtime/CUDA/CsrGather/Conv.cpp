@@ -95,35 +95,18 @@ int64_t latitudesOfBlock(const disco_kernel_call &call, int64_t fields,
   return isSphere ? rows : roundUp(rows, pointThreads);
 }
 
-/// Of at most `most` latitudes (points), how many a block has so that the
-/// products of all blocks, which run one after the other, take the fewest waves
-/// of blocks of threads.
+/// Of at most `most` latitudes (points), how many a block has.
 int64_t balancedLatitudes(const Device &on, const disco_kernel_call &call,
                           int64_t most) {
   const Sizes s(call);
   const bool isSphere = call.psi.form == DISCO_FORM_ARCS;
-  const int64_t rowPoints = isSphere ? call.psi.nlon_out : 1;
   const int64_t rows = isSphere ? call.psi.nlat_out : s.numOut;
   const ProductTile tile = mixTile(s.groupOut, static_cast<int>(s.size));
-  const int64_t slots = int64_t(on.traits().multiprocessors) * mixBlocks;
-  const auto wavesOf = [&](int64_t latitudes) {
-    const int64_t tiles = s.groups * (roundUp(s.groupOut, tile.m) / tile.m) *
-                          (roundUp(latitudes * rowPoints, tile.n) / tile.n);
-    return roundUp(tiles, slots) / slots;
-  };
-  most = std::min(most, std::max<int64_t>(rows, 1));
-  int64_t best = most, bestWaves = INT64_MAX;
-  // More blocks than twice as many would be slow for other reasons.
-  for (int64_t latitudes = most; 2 * latitudes >= most && latitudes > 0;
-       latitudes -= isSphere ? 1 : pointThreads) {
-    const int64_t waves =
-        rows / latitudes * wavesOf(latitudes) + wavesOf(rows % latitudes);
-    if (waves < bestWaves) {
-      best = latitudes;
-      bestWaves = waves;
-    }
-  }
-  return best;
+  return disco_csr_gather_balanced_rows(
+      rows, isSphere ? call.psi.nlon_out : 1,
+      std::min(most, std::max<int64_t>(rows, 1)), isSphere ? 1 : pointThreads,
+      s.groups * (roundUp(s.groupOut, tile.m) / tile.m), tile.n,
+      int64_t(on.traits().multiprocessors) * mixBlocks);
 }
 
 /// Makes a filter for contract of so many fields of each sample.

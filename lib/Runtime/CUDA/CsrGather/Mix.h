@@ -100,7 +100,7 @@ constexpr ProductTile mixTile(int64_t m, int elementSize) {
   return productTile(elementSize, mixIsFlat(m));
 }
 /// Blocks of a multiprocessor.
-constexpr int mixBlocks = 2;
+constexpr int mixBlocks = DISCO_CSR_GATHER_GRADIENT_BLOCKS;
 
 /// Elements from line to line in shared memory, along r and along n.
 constexpr int paddedDepth(const ProductTile &tile, int elementSize) {
