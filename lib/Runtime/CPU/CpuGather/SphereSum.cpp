@@ -58,6 +58,7 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
   scratches = arena.take<Scratch>(problem.numThreads);
   if (mixes())
     weight = arena.take<T>(problem.outChannels * problem.groupIn * numBasis);
+  layoutFourier(arena);
   const int64_t list = greater(listSize, numBasis);
   for (int i = 0; i < problem.numThreads; ++i) {
     Scratch s;
@@ -82,6 +83,7 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
     s.slots = arena.take<int32_t>(rowChunk);
     s.freeSlots = arena.take<int32_t>(rowChunk);
     s.left = arena.take<int32_t>(rowChunk);
+    layoutFourier(arena, s);
     if (scratches)
       new (scratches + i) Scratch(s);
   }
@@ -107,16 +109,28 @@ template <typename T> void SphereSum<T>::run() {
                        problem.numIn * problem.elementSize >=
                    streamBytes;
   indexReaders();
+  chooseFourierRows();
+  transformFilters();
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     cost[chunk] = 0;
     const int64_t end = lesser((chunk + 1) * rowChunk, tables.numRows);
     for (int64_t row = chunk * rowChunk; row < end; ++row)
-      cost[chunk] += tables.tapsOfRow(row);
+      if (numRuns == 0 || firstTable[row] < 0)
+        cost[chunk] += tables.tapsOfRow(row);
   }
   orderByCost(cost, order, chunks);
+  const int64_t vectorsOfFields = divideUp(numFields(), kernels.lanes);
+  const int64_t others = numRuns * vectorsOfFields;
   runtime::parallelTasks(
-      problem.numThreads, problem.batch * problem.groups * blocks * chunks,
-      [&](int64_t task, int thread) { computeTask(task, scratches[thread]); });
+      problem.numThreads,
+      others + problem.batch * problem.groups * blocks * chunks,
+      [&](int64_t task, int thread) {
+        if (task < others)
+          computeRun(runs[task / vectorsOfFields],
+                     task % vectorsOfFields * kernels.lanes, scratches[thread]);
+        else
+          computeTask(task - others, scratches[thread]);
+      });
 }
 
 template <typename T>
@@ -130,6 +144,7 @@ void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
   task.group = number / blocks % problem.groups;
   task.batch = number / blocks / problem.groups % problem.batch;
   task.scratch = &scratch;
+  task.firstTable = numRuns > 0 ? firstTable : nullptr;
   // The same rows of the last channels have left their lists.
   if (mixes() || scratch.listedRow != task.firstRow)
     makeLists(task);
@@ -155,7 +170,7 @@ template <typename T> void SphereSum<T>::makeLists(const Task &task) {
     s.slots[row] = -1;
     s.freeSlots[row] = static_cast<int32_t>(task.numRows - 1 - row);
     s.left[row] = static_cast<int32_t>(end - begin);
-    if (begin < end) {
+    if (begin < end && task.has(task.firstRow + row)) {
       firstRing = lesser(firstRing, tables.arc(begin).lat);
       endRing = greater(endRing, tables.arc(end - 1).lat + 1);
     }
