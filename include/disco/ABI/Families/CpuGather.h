@@ -78,7 +78,7 @@ enum {
   /** contract_sum by transforms of rings: taps of an arc from which on, if
    * channels fill the vectors; bytes of the spectra of filters; rows of a task.
    */
-  DISCO_CPU_GATHER_FOURIER_TAPS = 20,
+  DISCO_CPU_GATHER_FOURIER_TAPS = 24,
   DISCO_CPU_GATHER_FOURIER_BYTES = 4 << 20,
   DISCO_CPU_GATHER_FOURIER_ROWS = 16,
   /** conv_weight_grad: tasks to have, if their sums need no more bytes. */

@@ -110,8 +110,9 @@ transformPoints(Complex<T> (&x)[Radix]) {
 }
 
 /// One pass: `step` transforms of size / step points become Radix * step of
-/// fewer points. What they leave lies as the next pass reads it.
-template <typename T, int Radix>
+/// fewer points. What they leave lies as the next pass reads it. The last pass
+/// has no roots but 1.
+template <typename T, int Radix, bool IsLast>
 static void transformPass(const Fourier<T> &f, int64_t step, const T *from,
                           T *to, Ahead &ahead) {
   constexpr int64_t point = pointSize<T>;
@@ -121,7 +122,7 @@ static void transformPass(const Fourier<T> &f, int64_t step, const T *from,
     ahead.step();
     Complex<T> roots[Radix];
 #pragma GCC unroll 8
-    for (int r = 1; r < Radix; ++r) {
+    for (int r = 1; !IsLast && r < Radix; ++r) {
       const T *root = f.roots + 2 * step * g * r;
       roots[r] = {splat(root[0]), splat(root[1])};
     }
@@ -136,9 +137,18 @@ static void transformPass(const Fourier<T> &f, int64_t step, const T *from,
       storePoint(out, x[0]);
 #pragma GCC unroll 8
       for (int r = 1; r < Radix; ++r)
-        storePoint(out + r * step * point, x[r] * roots[r]);
+        storePoint(out + r * step * point, IsLast ? x[r] : x[r] * roots[r]);
     }
   }
+}
+
+template <typename T, int Radix>
+static void transformPass(const Fourier<T> &f, int64_t step, const T *from,
+                          T *to, Ahead &ahead) {
+  if (step * Radix == f.size)
+    transformPass<T, Radix, true>(f, step, from, to, ahead);
+  else
+    transformPass<T, Radix, false>(f, step, from, to, ahead);
 }
 
 template <typename T>

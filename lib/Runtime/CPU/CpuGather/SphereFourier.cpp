@@ -26,7 +26,7 @@ constexpr int64_t maxRun = DISCO_CPU_GATHER_FOURIER_ROWS;
 template <typename T> static bool factorize(int64_t size, Fourier<T> &fourier) {
   fourier.size = size;
   fourier.numFactors = 0;
-  for (const int radix : {5, 4, 3, 2})
+  for (const int radix : {3, 4, 2, 5})
     for (; size % radix == 0 && fourier.numFactors < Fourier<T>::maxFactors;
          size /= radix)
       fourier.factors[fourier.numFactors++] = static_cast<uint8_t>(radix);

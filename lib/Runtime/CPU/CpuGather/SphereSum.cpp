@@ -119,18 +119,18 @@ template <typename T> void SphereSum<T>::run() {
         cost[chunk] += tables.tapsOfRow(row);
   }
   orderByCost(cost, order, chunks);
+  // The long tasks first.
   const int64_t vectorsOfFields = divideUp(numFields(), kernels.lanes);
-  const int64_t others = numRuns * vectorsOfFields;
-  runtime::parallelTasks(
-      problem.numThreads,
-      others + problem.batch * problem.groups * blocks * chunks,
-      [&](int64_t task, int thread) {
-        if (task < others)
-          computeRun(runs[task / vectorsOfFields],
-                     task % vectorsOfFields * kernels.lanes, scratches[thread]);
-        else
-          computeTask(task - others, scratches[thread]);
-      });
+  const int64_t tasks = problem.batch * problem.groups * blocks * chunks;
+  runtime::parallelTasks(problem.numThreads, tasks + numRuns * vectorsOfFields,
+                         [&](int64_t task, int thread) {
+                           if (task < tasks)
+                             return computeTask(task, scratches[thread]);
+                           task -= tasks;
+                           computeRun(runs[task / vectorsOfFields],
+                                      task % vectorsOfFields * kernels.lanes,
+                                      scratches[thread]);
+                         });
 }
 
 template <typename T>
@@ -194,14 +194,16 @@ template <typename T> void SphereSum<T>::addRound(const Task &task) {
     for (const Piece *piece = s.pieces; piece < end;) {
       // The pieces of a ring.
       const Piece *next = piece;
-      int64_t lowest = 0, highest = 0, steps = 0;
+      int64_t lowest = 0, highest = 0;
       for (; next < end && next->lat == piece->lat; ++next) {
         lowest = lesser(lowest, next->lowest);
         highest = greater(highest, next->highest);
-        steps += divideUp(vectors, kernels.addVectors[next->numRows - 1]);
       }
       RingPlace place = placeRing(task, i, piece->lat, lowest, highest);
       if (!mixes() && !place.x) { // what is copied next
+        int64_t steps = 0;
+        for (const Piece *p = piece; p < next; ++p)
+          steps += divideUp(vectors, kernels.addVectors[p->numRows - 1]);
         if (next < end)
           place.ahead = ringAhead(task, next->lat, i, steps);
         else if (i + 1 < task.count)
@@ -217,30 +219,45 @@ template <typename T>
 typename SphereSum<T>::RingPlace
 SphereSum<T>::placeRing(const Task &task, int64_t channel, int64_t lat,
                         int64_t lowest, int64_t highest) const {
-  const int64_t width = kernels.addVectors[maxGroup - 1] * kernels.lanes;
-  const int64_t end = vectors * kernels.lanes;
+  const int64_t end = origin + vectors * kernels.lanes;
   RingPlace place;
   place.staged = task.scratch->ring + (mixes() ? channel * channelSize() : 0);
+  place.end = origin;
   if (mixes() || problem.stride > 1) {
     if (!mixes())
       copyRing(task, channel, lat);
     extend(place.staged, lowest, highest);
     return place;
   }
-  const int64_t first = roundUp(-lowest, width);
-  const int64_t room = lattice - highest - first;
-  // Of the ring's start so many vectors follow its end.
-  const int64_t head =
-      divideUp(greater(first, end - lattice) + highest, kernels.lanes);
-  if (!readsDirectly() || room < width ||
+  const auto vectorsOf = [&](int64_t columns) {
+    return columns <= 0 ? 0
+                        : static_cast<int64_t>(
+                              (static_cast<uint32_t>(columns) +
+                               static_cast<uint32_t>(kernels.lanes) - 1) /
+                              static_cast<uint32_t>(kernels.lanes));
+  };
+  const int64_t first = greater(vectorsOf(-lowest) * kernels.lanes, origin);
+  // Vectors that read x. If these are whole blocks, there may be less of them
+  // in all.
+  const int64_t most = vectorsOf(lattice - highest - first + 1 - kernels.lanes);
+  const int64_t block = kernels.addVectors[maxGroup - 1];
+  const int64_t all = vectorsOf(end - first);
+  const int64_t whole = most / block * block;
+  const bool isWhole =
+      divideUp(all - whole, block) <
+      divideUp(most - whole, block) + divideUp(all - most, block);
+  place.first = first;
+  place.end = first + (isWhole ? whole : most) * kernels.lanes;
+  // What follows the ring's end and what begins it.
+  const int64_t head = vectorsOf(greater(first, end - lattice) + highest);
+  const int64_t tail = vectorsOf(lattice - place.end - lowest);
+  if (!readsDirectly() || most < block ||
       lattice + head * kernels.lanes > phaseSize - margin) {
-    stage(task, channel, lat, lowest, end + highest);
+    stage(task, channel, lat, origin + lowest, end + highest);
+    place.end = origin;
     return place;
   }
   place.x = reinterpret_cast<const T *>(mapOf(task, channel, 0, lat));
-  place.first = first;
-  place.end = first + room / width * width;
-  const int64_t tail = divideUp(lattice - place.end - lowest, kernels.lanes);
   T *to = place.staged + margin + lattice;
   kernels.copyMaps(place.x + lattice - tail * kernels.lanes, problem.numIn,
                    to - tail * kernels.lanes, mapSize, problem.numBasis, tail,
@@ -266,18 +283,21 @@ void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
   std::copy_n(piece.counts[0], 3 * GroupParts::maxParts, list.counts[0]);
   list.offsets = s.offsets + piece.firstOffset;
   list.values = s.values + piece.firstValue;
-  const int64_t end = vectors * kernels.lanes;
-  kernels.add(list, place.staged, place.end, end, rows, place.ahead);
+  kernels.add(list, place.staged, place.end, origin + vectors * kernels.lanes,
+              rows, place.ahead);
   if (place.x) {
-    kernels.add(list, place.staged + lattice, 0, place.first, rows,
-                place.ahead);
+    if (place.first > origin)
+      kernels.add(list, place.staged + lattice, origin, place.first, rows,
+                  place.ahead);
     list.offsets = s.direct + piece.firstOffset;
     list.ahead = call.psi.nlon_in;
     kernels.add(list, place.x, place.first, place.end, rows, place.ahead);
   }
   for (int32_t r = 0; r < piece.numRows; ++r)
-    if (piece.isLast >> r & 1)
+    if (piece.isLast >> r & 1) {
+      std::copy_n(rows[r] + lattice, origin, rows[r]);
       storeRow(task, piece.rows[r], channel, rows[r]);
+    }
 }
 
 /// The lattice of each map repeats on both sides of what was loaded, as far as

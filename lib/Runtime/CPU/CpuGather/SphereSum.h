@@ -24,8 +24,10 @@
 //
 // Where a ring of x is u itself (contract_sum, stride 1, no conversion), the
 // columns whose taps all lie on it without wrap read x, and only those near its
-// ends a copy. A block of columns asks for the same columns of the next ring:
-// so much is read, and as fast, as is computed.
+// ends a copy. The sums of the first columns, `origin` of them, are kept behind
+// the last one's, so that those near both ends follow each other. A block of
+// columns asks for the same columns of the next ring: so much is read, and as
+// fast, as is computed.
 //
 // One row alone needs a load of u for each multiplication. Up to three rows
 // that follow each other among those that read a ring, and whose arcs on it
@@ -66,8 +68,11 @@ template <typename T> class SphereSum final : public Operation {
 public:
   SphereSum(const Problem &problem, const Kernels<T> &kernels)
       : problem(problem), call(*problem.call), kernels(kernels),
-        tables(problem), lattice(problem.lattice),
-        padded(roundUp(problem.lattice, kernels.panel)),
+        tables(problem), isMix(call.op == DISCO_OP_CONV),
+        lattice(problem.lattice),
+        origin(isPlain() && problem.lattice >= 4 * kernels.lanes ? kernels.lanes
+                                                                 : 0),
+        padded(roundUp(problem.lattice, kernels.panel) + 2 * origin),
         vectors(divideUp(problem.lattice, kernels.lanes)),
         margin(roundUp(problem.lattice / 2, kernels.panel)),
         phaseSize(margin + padded +
@@ -78,7 +83,7 @@ public:
   void run() override;
 
 private:
-  bool mixes() const { return call.op == DISCO_OP_CONV; }
+  bool mixes() const { return isMix; }
   /// Whether rings of x are what is added.
   bool isPlain() const {
     return !mixes() && problem.stride == 1 &&
@@ -243,7 +248,8 @@ private:
   const disco_kernel_call &call;
   const Kernels<T> &kernels;
   const SphereTables tables;
-  const int64_t lattice, padded, vectors, margin, phaseSize, mapSize;
+  const bool isMix;
+  const int64_t lattice, origin, padded, vectors, margin, phaseSize, mapSize;
   int64_t block = 1, blocks = 1; ///< channels of a task; tasks of a group
   int64_t rowChunk = 1, chunks = 1;
   bool isStreamed = false; ///< results go around the caches
