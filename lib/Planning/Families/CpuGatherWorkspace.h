@@ -25,6 +25,15 @@
 
 namespace disco::planning::cpu_gather {
 
+/// Whether rings of so many points have a transform: a number without prime
+/// factors but 2, 3 and 5.
+inline bool isSmooth(int64_t number) {
+  for (const int factor : {2, 3, 5})
+    while (number > 0 && number % factor == 0)
+      number /= factor;
+  return number == 1;
+}
+
 class Workspace {
 public:
   Workspace(const Problem &problem, const Target &target, const Schedule &s)
@@ -172,14 +181,6 @@ private:
             sums((pairs + 1) * points * 2 * lanes) +
                 sums(rows * half * 2 * lanes) +
                 sums(2 * lanes * padTo(points, panel))};
-  }
-
-  /// Whether a number has no prime factors but 2, 3 and 5.
-  static bool isSmooth(int64_t number) {
-    for (const int factor : {2, 3, 5})
-      while (number > 0 && number % factor == 0)
-        number /= factor;
-    return number == 1;
   }
 
   double sphereSum() const {
