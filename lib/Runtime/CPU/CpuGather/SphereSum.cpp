@@ -58,6 +58,7 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
   scratches = arena.take<Scratch>(problem.numThreads);
   if (mixes())
     weight = arena.take<T>(problem.outChannels * problem.groupIn * numBasis);
+  layoutFourier(arena);
   const int64_t list = greater(listSize, numBasis);
   for (int i = 0; i < problem.numThreads; ++i) {
     Scratch s;
@@ -82,6 +83,7 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
     s.slots = arena.take<int32_t>(rowChunk);
     s.freeSlots = arena.take<int32_t>(rowChunk);
     s.left = arena.take<int32_t>(rowChunk);
+    layoutFourier(arena, s);
     if (scratches)
       new (scratches + i) Scratch(s);
   }
@@ -107,16 +109,28 @@ template <typename T> void SphereSum<T>::run() {
                        problem.numIn * problem.elementSize >=
                    streamBytes;
   indexReaders();
+  chooseFourierRows();
+  transformFilters();
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     cost[chunk] = 0;
     const int64_t end = lesser((chunk + 1) * rowChunk, tables.numRows);
     for (int64_t row = chunk * rowChunk; row < end; ++row)
-      cost[chunk] += tables.tapsOfRow(row);
+      if (numRuns == 0 || firstTable[row] < 0)
+        cost[chunk] += tables.tapsOfRow(row);
   }
   orderByCost(cost, order, chunks);
-  runtime::parallelTasks(
-      problem.numThreads, problem.batch * problem.groups * blocks * chunks,
-      [&](int64_t task, int thread) { computeTask(task, scratches[thread]); });
+  // The long tasks first.
+  const int64_t vectorsOfFields = divideUp(numFields(), kernels.lanes);
+  const int64_t tasks = problem.batch * problem.groups * blocks * chunks;
+  runtime::parallelTasks(problem.numThreads, tasks + numRuns * vectorsOfFields,
+                         [&](int64_t task, int thread) {
+                           if (task < tasks)
+                             return computeTask(task, scratches[thread]);
+                           task -= tasks;
+                           computeRun(runs[task / vectorsOfFields],
+                                      task % vectorsOfFields * kernels.lanes,
+                                      scratches[thread]);
+                         });
 }
 
 template <typename T>
@@ -130,6 +144,7 @@ void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
   task.group = number / blocks % problem.groups;
   task.batch = number / blocks / problem.groups % problem.batch;
   task.scratch = &scratch;
+  task.firstTable = numRuns > 0 ? firstTable : nullptr;
   // The same rows of the last channels have left their lists.
   if (mixes() || scratch.listedRow != task.firstRow)
     makeLists(task);
@@ -155,7 +170,7 @@ template <typename T> void SphereSum<T>::makeLists(const Task &task) {
     s.slots[row] = -1;
     s.freeSlots[row] = static_cast<int32_t>(task.numRows - 1 - row);
     s.left[row] = static_cast<int32_t>(end - begin);
-    if (begin < end) {
+    if (begin < end && task.has(task.firstRow + row)) {
       firstRing = lesser(firstRing, tables.arc(begin).lat);
       endRing = greater(endRing, tables.arc(end - 1).lat + 1);
     }
@@ -179,14 +194,16 @@ template <typename T> void SphereSum<T>::addRound(const Task &task) {
     for (const Piece *piece = s.pieces; piece < end;) {
       // The pieces of a ring.
       const Piece *next = piece;
-      int64_t lowest = 0, highest = 0, steps = 0;
+      int64_t lowest = 0, highest = 0;
       for (; next < end && next->lat == piece->lat; ++next) {
         lowest = lesser(lowest, next->lowest);
         highest = greater(highest, next->highest);
-        steps += divideUp(vectors, kernels.addVectors[next->numRows - 1]);
       }
       RingPlace place = placeRing(task, i, piece->lat, lowest, highest);
       if (!mixes() && !place.x) { // what is copied next
+        int64_t steps = 0;
+        for (const Piece *p = piece; p < next; ++p)
+          steps += divideUp(vectors, kernels.addVectors[p->numRows - 1]);
         if (next < end)
           place.ahead = ringAhead(task, next->lat, i, steps);
         else if (i + 1 < task.count)
@@ -202,30 +219,45 @@ template <typename T>
 typename SphereSum<T>::RingPlace
 SphereSum<T>::placeRing(const Task &task, int64_t channel, int64_t lat,
                         int64_t lowest, int64_t highest) const {
-  const int64_t width = kernels.addVectors[maxGroup - 1] * kernels.lanes;
-  const int64_t end = vectors * kernels.lanes;
+  const int64_t end = origin + vectors * kernels.lanes;
   RingPlace place;
   place.staged = task.scratch->ring + (mixes() ? channel * channelSize() : 0);
+  place.end = origin;
   if (mixes() || problem.stride > 1) {
     if (!mixes())
       copyRing(task, channel, lat);
     extend(place.staged, lowest, highest);
     return place;
   }
-  const int64_t first = roundUp(-lowest, width);
-  const int64_t room = lattice - highest - first;
-  // Of the ring's start so many vectors follow its end.
-  const int64_t head =
-      divideUp(greater(first, end - lattice) + highest, kernels.lanes);
-  if (!readsDirectly() || room < width ||
+  const auto vectorsOf = [&](int64_t columns) {
+    return columns <= 0 ? 0
+                        : static_cast<int64_t>(
+                              (static_cast<uint32_t>(columns) +
+                               static_cast<uint32_t>(kernels.lanes) - 1) /
+                              static_cast<uint32_t>(kernels.lanes));
+  };
+  const int64_t first = greater(vectorsOf(-lowest) * kernels.lanes, origin);
+  // Vectors that read x. If these are whole blocks, there may be less of them
+  // in all.
+  const int64_t most = vectorsOf(lattice - highest - first + 1 - kernels.lanes);
+  const int64_t block = kernels.addVectors[maxGroup - 1];
+  const int64_t all = vectorsOf(end - first);
+  const int64_t whole = most / block * block;
+  const bool isWhole =
+      divideUp(all - whole, block) <
+      divideUp(most - whole, block) + divideUp(all - most, block);
+  place.first = first;
+  place.end = first + (isWhole ? whole : most) * kernels.lanes;
+  // What follows the ring's end and what begins it.
+  const int64_t head = vectorsOf(greater(first, end - lattice) + highest);
+  const int64_t tail = vectorsOf(lattice - place.end - lowest);
+  if (!readsDirectly() || most < block ||
       lattice + head * kernels.lanes > phaseSize - margin) {
-    stage(task, channel, lat, lowest, end + highest);
+    stage(task, channel, lat, origin + lowest, end + highest);
+    place.end = origin;
     return place;
   }
   place.x = reinterpret_cast<const T *>(mapOf(task, channel, 0, lat));
-  place.first = first;
-  place.end = first + room / width * width;
-  const int64_t tail = divideUp(lattice - place.end - lowest, kernels.lanes);
   T *to = place.staged + margin + lattice;
   kernels.copyMaps(place.x + lattice - tail * kernels.lanes, problem.numIn,
                    to - tail * kernels.lanes, mapSize, problem.numBasis, tail,
@@ -251,18 +283,21 @@ void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
   std::copy_n(piece.counts[0], 3 * GroupParts::maxParts, list.counts[0]);
   list.offsets = s.offsets + piece.firstOffset;
   list.values = s.values + piece.firstValue;
-  const int64_t end = vectors * kernels.lanes;
-  kernels.add(list, place.staged, place.end, end, rows, place.ahead);
+  kernels.add(list, place.staged, place.end, origin + vectors * kernels.lanes,
+              rows, place.ahead);
   if (place.x) {
-    kernels.add(list, place.staged + lattice, 0, place.first, rows,
-                place.ahead);
+    if (place.first > origin)
+      kernels.add(list, place.staged + lattice, origin, place.first, rows,
+                  place.ahead);
     list.offsets = s.direct + piece.firstOffset;
     list.ahead = call.psi.nlon_in;
     kernels.add(list, place.x, place.first, place.end, rows, place.ahead);
   }
   for (int32_t r = 0; r < piece.numRows; ++r)
-    if (piece.isLast >> r & 1)
+    if (piece.isLast >> r & 1) {
+      std::copy_n(rows[r] + lattice, origin, rows[r]);
       storeRow(task, piece.rows[r], channel, rows[r]);
+    }
 }
 
 /// The lattice of each map repeats on both sides of what was loaded, as far as
