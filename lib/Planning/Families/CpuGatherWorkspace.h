@@ -203,7 +203,7 @@ private:
     const double chunk =
         std::max<double>(ceilDiv(rows, chunks), DISCO_CPU_GATHER_TASK_ROWS);
     const double list = std::max<double>(DISCO_CPU_GATHER_ROUND_ELEMENTS, K);
-    constexpr double group = DISCO_CPU_GATHER_SUM_ROWS, pieceWords = 29;
+    constexpr double group = DISCO_CPU_GATHER_SUM_ROWS, pieceWords = 29 + 8;
     const auto [shared, own] =
         isPlain ? fourier() : std::pair<double, double>(0, 0);
     double each =

@@ -54,6 +54,11 @@ disco_status checkPsi(const Problem &problem);
 /// The same, and the pointers to all other operands.
 disco_status checkOperands(const Problem &problem);
 
+/// Checks that the workspace of `bytes` shares no byte with an operand or a
+/// table of psi.
+disco_status checkWorkspace(const Problem &problem, const void *workspace,
+                            uint64_t bytes);
+
 /// Element `i` of a table of i32 or i64.
 inline int64_t indexAt(const void *table, int32_t dtype, int64_t i) {
   return dtype == DISCO_I64 ? static_cast<const int64_t *>(table)[i]

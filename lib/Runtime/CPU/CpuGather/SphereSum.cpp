@@ -80,6 +80,7 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
     s.tapParts = arena.take<uint8_t>(psi.nlon_in);
     s.maps = arena.take<int32_t>(4 * numBasis);
     s.pieces = arena.take<Piece>(maxPieces);
+    s.spans = arena.take<RingSpan>(maxPieces);
     s.slots = arena.take<int32_t>(rowChunk);
     s.freeSlots = arena.take<int32_t>(rowChunk);
     s.left = arena.take<int32_t>(rowChunk);
@@ -189,81 +190,98 @@ template <typename T> void SphereSum<T>::makeLists(const Task &task) {
 /// Adds the lists to the sums of all channels.
 template <typename T> void SphereSum<T>::addRound(const Task &task) {
   Scratch &s = *task.scratch;
+  if (s.numPieces == 0)
+    return;
+  measureRings(s);
   const Piece *end = s.pieces + s.numPieces;
-  for (int64_t i = 0; s.numPieces > 0 && i < task.count; ++i)
+  for (int64_t i = 0; i < task.count; ++i)
     for (const Piece *piece = s.pieces; piece < end;) {
-      // The pieces of a ring.
-      const Piece *next = piece;
-      int64_t lowest = 0, highest = 0;
-      for (; next < end && next->lat == piece->lat; ++next) {
-        lowest = lesser(lowest, next->lowest);
-        highest = greater(highest, next->highest);
-      }
-      RingPlace place = placeRing(task, i, piece->lat, lowest, highest);
+      const RingSpan &span = s.spans[piece - s.pieces];
+      const Piece *next = piece + span.numPieces;
+      RingPlace place = placeRing(task, i, piece->lat, span);
       if (!mixes() && !place.x) { // what is copied next
-        int64_t steps = 0;
-        for (const Piece *p = piece; p < next; ++p)
-          steps += divideUp(vectors, kernels.addVectors[p->numRows - 1]);
         if (next < end)
-          place.ahead = ringAhead(task, next->lat, i, steps);
+          place.ahead = ringAhead(task, next->lat, i, span.steps);
         else if (i + 1 < task.count)
-          place.ahead = ringAhead(task, s.pieces->lat, i + 1, steps);
+          place.ahead = ringAhead(task, s.pieces->lat, i + 1, span.steps);
       }
       for (; piece < next; ++piece)
         addPiece(task, *piece, i, place);
     }
 }
 
-/// Makes a ring ready whose taps start from columns lowest .. highest.
+/// Says of each ring of the round, at its first piece, which of its columns
+/// read x: the same for all channels.
+template <typename T> void SphereSum<T>::measureRings(Scratch &s) const {
+  const int64_t end = origin + vectors * kernels.lanes;
+  const int64_t block = kernels.addVectors[maxGroup - 1];
+  for (int64_t at = 0, next = 0; at < s.numPieces; at = next) {
+    int64_t lowest = 0, highest = 0, steps = 0;
+    for (; next < s.numPieces && s.pieces[next].lat == s.pieces[at].lat;
+         ++next) {
+      const Piece &piece = s.pieces[next];
+      lowest = lesser(lowest, piece.lowest);
+      highest = greater(highest, piece.highest);
+      steps += divideUp(vectors, kernels.addVectors[piece.numRows - 1]);
+    }
+    RingSpan span{};
+    span.numPieces = static_cast<int32_t>(next - at);
+    span.steps = static_cast<int32_t>(steps);
+    span.lowest = static_cast<int32_t>(lowest);
+    span.highest = static_cast<int32_t>(highest);
+    const int64_t first = greater(roundUp(-lowest, kernels.lanes), origin);
+    // If the vectors that read x are whole blocks, there may be less of these
+    // in all.
+    const int64_t most = greater(lattice - highest - first, 0) / kernels.lanes;
+    const int64_t all = greater(end - first, 0) / kernels.lanes;
+    const int64_t whole = most / block * block;
+    const bool isWhole =
+        divideUp(all - whole, block) <
+        divideUp(most - whole, block) + divideUp(all - most, block);
+    const int64_t endDirect = first + (isWhole ? whole : most) * kernels.lanes;
+    // What follows the ring's end and what begins it.
+    const int64_t head =
+        divideUp(greater(first, end - lattice) + highest, kernels.lanes);
+    const int64_t tail = divideUp(lattice - endDirect - lowest, kernels.lanes);
+    if (readsDirectly() && most >= block &&
+        lattice + head * kernels.lanes <= phaseSize - margin) {
+      span.first = static_cast<int32_t>(first);
+      span.end = static_cast<int32_t>(endDirect);
+      span.head = static_cast<int32_t>(head);
+      span.tail = static_cast<int32_t>(tail);
+    }
+    s.spans[at] = span;
+  }
+}
+
+/// Makes a ring ready.
 template <typename T>
 typename SphereSum<T>::RingPlace
 SphereSum<T>::placeRing(const Task &task, int64_t channel, int64_t lat,
-                        int64_t lowest, int64_t highest) const {
-  const int64_t end = origin + vectors * kernels.lanes;
+                        const RingSpan &span) const {
   RingPlace place;
   place.staged = task.scratch->ring + (mixes() ? channel * channelSize() : 0);
   place.end = origin;
   if (mixes() || problem.stride > 1) {
     if (!mixes())
       copyRing(task, channel, lat);
-    extend(place.staged, lowest, highest);
+    extend(place.staged, span.lowest, span.highest);
     return place;
   }
-  const auto vectorsOf = [&](int64_t columns) {
-    return columns <= 0 ? 0
-                        : static_cast<int64_t>(
-                              (static_cast<uint32_t>(columns) +
-                               static_cast<uint32_t>(kernels.lanes) - 1) /
-                              static_cast<uint32_t>(kernels.lanes));
-  };
-  const int64_t first = greater(vectorsOf(-lowest) * kernels.lanes, origin);
-  // Vectors that read x. If these are whole blocks, there may be less of them
-  // in all.
-  const int64_t most = vectorsOf(lattice - highest - first + 1 - kernels.lanes);
-  const int64_t block = kernels.addVectors[maxGroup - 1];
-  const int64_t all = vectorsOf(end - first);
-  const int64_t whole = most / block * block;
-  const bool isWhole =
-      divideUp(all - whole, block) <
-      divideUp(most - whole, block) + divideUp(all - most, block);
-  place.first = first;
-  place.end = first + (isWhole ? whole : most) * kernels.lanes;
-  // What follows the ring's end and what begins it.
-  const int64_t head = vectorsOf(greater(first, end - lattice) + highest);
-  const int64_t tail = vectorsOf(lattice - place.end - lowest);
-  if (!readsDirectly() || most < block ||
-      lattice + head * kernels.lanes > phaseSize - margin) {
-    stage(task, channel, lat, origin + lowest, end + highest);
-    place.end = origin;
+  if (span.end == 0) {
+    stage(task, channel, lat, origin + span.lowest,
+          origin + vectors * kernels.lanes + span.highest);
     return place;
   }
+  place.first = span.first;
+  place.end = span.end;
   place.x = reinterpret_cast<const T *>(mapOf(task, channel, 0, lat));
   T *to = place.staged + margin + lattice;
-  kernels.copyMaps(place.x + lattice - tail * kernels.lanes, problem.numIn,
-                   to - tail * kernels.lanes, mapSize, problem.numBasis, tail,
-                   lattice);
-  kernels.copyMaps(place.x, problem.numIn, to, mapSize, problem.numBasis, head,
-                   lattice);
+  kernels.copyMaps(place.x + lattice - span.tail * kernels.lanes, problem.numIn,
+                   to - span.tail * kernels.lanes, mapSize, problem.numBasis,
+                   span.tail, lattice);
+  kernels.copyMaps(place.x, problem.numIn, to, mapSize, problem.numBasis,
+                   span.head, lattice);
   return place;
 }
 

@@ -74,9 +74,13 @@ public:
                                                                  : 0),
         padded(roundUp(problem.lattice, kernels.panel) + 2 * origin),
         vectors(divideUp(problem.lattice, kernels.lanes)),
-        margin(roundUp(problem.lattice / 2, kernels.panel)),
-        phaseSize(margin + padded +
-                  roundUp(divideUp(problem.lattice, 2), kernels.panel)),
+        // The ring's end, that is copied, is where a panel begins.
+        margin(origin ? roundUp(problem.lattice / 2 + problem.lattice,
+                                kernels.panel) -
+                            problem.lattice
+                      : roundUp(problem.lattice / 2, kernels.panel)),
+        phaseSize(roundUp(margin + padded + divideUp(problem.lattice, 2),
+                          kernels.panel)),
         mapSize(problem.stride * phaseSize) {}
 
   void layout(Arena &arena) override;
@@ -130,6 +134,13 @@ private:
     int32_t firstRow, numRows;
   };
 
+  /// Of a ring's pieces: how many follow each other, the blocks of columns of
+  /// them all, and the columns of u that taps start from. Columns [first, end)
+  /// read x, if any; of its ends so many vectors are copied.
+  struct RingSpan {
+    int32_t numPieces, steps, lowest, highest, first, end, head, tail;
+  };
+
   /// Where a ring is read.
   struct RingPlace {
     T *staged = nullptr;
@@ -156,6 +167,7 @@ private:
     int32_t *maps = nullptr;       ///< [kind or all][K]
     int64_t numMaps[4] = {};
     Piece *pieces = nullptr;
+    RingSpan *spans = nullptr;    ///< at the first piece of a ring
     int32_t *slots = nullptr;     ///< of rows; -1: none
     int32_t *freeSlots = nullptr; ///< a stack
     int32_t *left = nullptr;      ///< arcs of a row that are to be added
@@ -205,8 +217,9 @@ private:
     s.listedRow = -1;
   }
   void addRound(const Task &task);
+  void measureRings(Scratch &s) const;
   RingPlace placeRing(const Task &task, int64_t channel, int64_t lat,
-                      int64_t lowest, int64_t highest) const;
+                      const RingSpan &span) const;
   void addPiece(const Task &task, const Piece &piece, int64_t channel,
                 RingPlace &place);
   void stage(const Task &task, int64_t channel, int64_t lat, int64_t first,
