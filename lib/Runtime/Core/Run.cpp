@@ -117,7 +117,8 @@ private:
   void *dataOf(int32_t at) const {
     void *data;
     static_assert(sizeof data == sizeof descriptors[at].words[1]);
-    std::memcpy(&data, &descriptors[at].words[1], sizeof data);
+    std::memcpy(static_cast<void *>(&data), &descriptors[at].words[1],
+                sizeof data);
     return data;
   }
   disco_status report(const char *what, int32_t code) const;
