@@ -108,9 +108,9 @@ std::optional<RuleFailure> planning::checkAvailable(const Family &family,
                 ", but got " + std::string(nameOfOp(op)) + ", which is planned"
           : std::string("expected the family to be available, but got one that "
                         "is planned");
-  return RuleFailure{
-      0, reason,
-      "disco-select-kernel ranks planned families with include-planned"};
+  return RuleFailure{0, reason,
+                     "use an available family; disco-select-kernel ranks "
+                     "planned ones with include-planned"};
 }
 
 //===----------------------------------------------------------------------===//

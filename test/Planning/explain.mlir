@@ -53,8 +53,8 @@
 // CHECK:      - rejected: loops, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by latency{{$}}
 // CHECK:      - rejected: cpu_gather, weight_first: {{[0-9.]+}} us, {{[0-9.]+}} times the winner, bound by {{[a-z0-9]+}}{{$}}
 // CHECK:      - rejected: csr_gather: rule 4: expected the target to be a cuda target, but got avx2 (cpu); suggestion: compile for a cuda target{{$}}
-// CHECK:      - rejected: kpacked_wgmma: expected the family to be available, but got one that is planned; suggestion: disco-select-kernel ranks planned families with include-planned{{$}}
-// CHECK:      - rejected: toeplitz_wgmma: expected the op to be one of contract, contract_sum, but got conv, which is planned; suggestion: disco-select-kernel ranks planned families with include-planned{{$}}
+// CHECK:      - rejected: kpacked_wgmma: expected the family to be available, but got one that is planned; suggestion: use an available family; disco-select-kernel ranks planned ones with include-planned{{$}}
+// CHECK:      - rejected: toeplitz_wgmma: expected the op to be one of contract, contract_sum, but got conv, which is planned; suggestion: use an available family; disco-select-kernel ranks planned ones with include-planned{{$}}
 // CHECK:      ### Launch{{$}}
 // CHECK:      - inlined into @layer: there is no kernel symbol and no launch{{$}}
 // CHECK:      | what | value | from |{{$}}

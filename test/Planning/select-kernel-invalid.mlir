@@ -28,7 +28,7 @@
 // ALONE: error: 'builtin.module' op expected force-fields to come with force-family, but got only threads=3{{$}}
 // BATCH: error: 'builtin.module' op expected assumed-batch to be positive, but got 0{{$}}
 // FAMILY: error: 'disco.conv' op expected the kernel family to be one of loops, cpu_gather, csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'fft'{{$}}
-// PLANNED: error: 'disco.conv' op family 'kpacked_wgmma' is not applicable: expected the family to be available, but got one that is planned; suggestion: disco-select-kernel ranks planned families with include-planned{{$}}
+// PLANNED: error: 'disco.conv' op family 'kpacked_wgmma' is not applicable: expected the family to be available, but got one that is planned; suggestion: use an available family; disco-select-kernel ranks planned ones with include-planned{{$}}
 // FIELD: error: 'disco.conv' op expected the schedule field to be one of fields, features, block_mib, but got speed{{$}}
 // RULE: error: 'disco.conv' op family 'csr_gather' is not applicable: rule 13: expected block_mib to be at least 1 for conv, but got 0; suggestion: use block_mib=192{{$}}
 // FORCED: error: 'disco.conv' op family 'kpacked_wgmma' is not applicable: rule 16: expected the order to be filter_first, since features are columns of the tensor tile, but got weight_first; suggestion: use csr_gather for weight_first{{$}}
@@ -37,8 +37,8 @@
 // NOTHING-NEXT: loops: rule 10: expected the target to be a cpu target, but got h200 (cuda); suggestion: compile for cpu{{$}}
 // NOTHING-NEXT: cpu_gather: rule 4: expected the target to be a cpu target, but got h200 (cuda); suggestion: compile for a cpu target{{$}}
 // NOTHING-NEXT: csr_gather: rule 4: expected the provider to be runtime, but got codegen; suggestion: leave the provider to the family{{$}}
-// NOTHING-NEXT: kpacked_wgmma: expected the family to be available, but got one that is planned; suggestion: disco-select-kernel ranks planned families with include-planned{{$}}
-// NOTHING-NEXT: toeplitz_wgmma: expected the op to be one of contract, contract_sum, but got conv, which is planned; suggestion: disco-select-kernel ranks planned families with include-planned{{$}}
+// NOTHING-NEXT: kpacked_wgmma: expected the family to be available, but got one that is planned; suggestion: use an available family; disco-select-kernel ranks planned ones with include-planned{{$}}
+// NOTHING-NEXT: toeplitz_wgmma: expected the op to be one of contract, contract_sum, but got conv, which is planned; suggestion: use an available family; disco-select-kernel ranks planned ones with include-planned{{$}}
 
 #filter = #disco.sphere_filter<harmonic, [3, 3], cutoff = 0.4, in = #disco.grid<legendre_gauss, 16x32>, out = #disco.grid<legendre_gauss, 16x32>>
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>

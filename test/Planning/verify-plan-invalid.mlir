@@ -38,7 +38,7 @@ func.func @missing_fields(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> t
 !psi = !disco.psi<sphere, 9, 16x32 -> 16x32>
 func.func @not_available(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32> {
   %psi = disco.filter #filter -> !psi
-  // expected-error @below {{'disco.conv' op family 'toeplitz_wgmma' is not applicable: expected the op to be one of contract, contract_sum, but got conv, which is planned; suggestion: disco-select-kernel ranks planned families with include-planned}}
+  // expected-error @below {{'disco.conv' op family 'toeplitz_wgmma' is not applicable: expected the op to be one of contract, contract_sum, but got conv, which is planned; suggestion: use an available family; disco-select-kernel ranks planned ones with include-planned}}
   %y = disco.conv %x, %psi, %w plan <toeplitz_wgmma, schedule = {rows = 1, lon_groups = 16, stages = 3, fused = 0, block_rows = 0}> : (tensor<1x4x16x32xf32>, !psi, tensor<4x4x9xf32>) -> tensor<1x4x16x32xf32>
   return %y : tensor<1x4x16x32xf32>
 }
@@ -58,7 +58,7 @@ func.func @refused(%x: tensor<1x4x16x32xf32>, %w: tensor<4x4x9xf32>) -> tensor<1
 
 // Of a materialised psi the family can still be checked.
 func.func @materialised(%x: tensor<1x4x16x32xf32>, %o: tensor<17xi32>, %a: tensor<40x4xi32>, %v: tensor<99x9xf32>) -> tensor<1x4x9x16x32xf32> {
-  // expected-error @below {{'disco.contract' op family 'kpacked_wgmma' is not applicable: expected the family to be available, but got one that is planned; suggestion: disco-select-kernel ranks planned families with include-planned}}
+  // expected-error @below {{'disco.contract' op family 'kpacked_wgmma' is not applicable: expected the family to be available, but got one that is planned; suggestion: use an available family; disco-select-kernel ranks planned ones with include-planned}}
   %z = disco.contract %x, (%o, %a, %v) storage <arcs, !disco.psi<sphere, 9, 16x32 -> 16x32>> plan <kpacked_wgmma, schedule = {staged = 1, stages = 3, block_rows = 0}> : (tensor<1x4x16x32xf32>, tensor<17xi32>, tensor<40x4xi32>, tensor<99x9xf32>) -> tensor<1x4x9x16x32xf32>
   return %z : tensor<1x4x9x16x32xf32>
 }

@@ -140,11 +140,11 @@ TEST(Selection, NothingToRunIsAnErrorWithEveryReason) {
       "  csr_gather: rule 4: expected the provider to be runtime, but got "
       "codegen; suggestion: leave the provider to the family\n"
       "  kpacked_wgmma: expected the family to be available, but got one that "
-      "is planned; suggestion: disco-select-kernel ranks planned families with "
-      "include-planned\n"
+      "is planned; suggestion: use an available family; disco-select-kernel "
+      "ranks planned ones with include-planned\n"
       "  toeplitz_wgmma: expected the op to be one of contract, contract_sum, "
-      "but got conv, which is planned; suggestion: disco-select-kernel ranks "
-      "planned families with include-planned");
+      "but got conv, which is planned; suggestion: use an available family; "
+      "disco-select-kernel ranks planned ones with include-planned");
 }
 
 TEST(Selection, TiesGoToTheEarlierRowAndOrder) {
@@ -189,7 +189,8 @@ TEST(Selection, ForcedChoicesAreRefusedNamingTheRule) {
   EXPECT_EQ(why(options),
             "family 'kpacked_wgmma' is not applicable: expected the family to "
             "be available, but got one that is planned; suggestion: "
-            "disco-select-kernel ranks planned families with include-planned");
+            "use an available family; disco-select-kernel ranks planned ones "
+            "with include-planned");
   EXPECT_EQ(why(withPlanned("turbo")),
             "expected the kernel family to be one of loops, cpu_gather, "
             "csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'turbo'");
@@ -380,12 +381,13 @@ TEST(Selection, PlansByHandFollowTheSameRules) {
   EXPECT_EQ(checkPlan(p, cpu, "kpacked_wgmma", s).message(),
             "family 'kpacked_wgmma' is not applicable: expected the family to "
             "be available, but got one that is planned; suggestion: "
-            "disco-select-kernel ranks planned families with include-planned");
+            "use an available family; disco-select-kernel ranks planned ones "
+            "with include-planned");
   EXPECT_EQ(checkPlan(p, cpu, "toeplitz_wgmma", s).message(),
             "family 'toeplitz_wgmma' is not applicable: expected the op to be "
             "one of contract, contract_sum, but got conv, which is planned; "
-            "suggestion: disco-select-kernel ranks planned families with "
-            "include-planned");
+            "suggestion: use an available family; disco-select-kernel ranks "
+            "planned ones with include-planned");
   EXPECT_EQ(checkPlan(p, cpu, "gather", s, true).message(),
             "expected the kernel family to be one of loops, cpu_gather, "
             "csr_gather, kpacked_wgmma, toeplitz_wgmma, but got 'gather'");
