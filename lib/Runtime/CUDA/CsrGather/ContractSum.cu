@@ -144,7 +144,7 @@ template <int F> struct ContractSum {
 
   /// Copies a window and its values, and goes on to the next.
   __device__ __forceinline__ void copy(Cursor &at, unsigned buffer) const {
-    if (!p.isAligned)
+    if (__builtin_expect(!p.isAligned, 0))
       copyElements(at, buffer + at.to);
     copyChunks(at, p.isAligned ? at.count : 0, buffer);
     at.values += at.chunks * sizeof(Values);
@@ -281,20 +281,6 @@ template <int F> struct ContractSum {
       from[chunks] = buffer + placeOf(w.first + step + slots);
       const int now = has;
       has = __shfl_sync(0xffffffffu, w.masks, step + 3);
-      if (now == w.all) {
-        int rows = now;
-        // Else rows are found in `all`, by slower instructions.
-        asm volatile("" : "+r"(rows));
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-          if (rows & 1 << 4 * r) {
-            const auto value = loadShared<Values>(values + r * sizeof(Values));
-#pragma unroll
-            for (int i = 0; i < V; ++i)
-              add(sums[r], window, value, i);
-          }
-        continue;
-      }
       // Not multiplied by a zero: what a row does not have may be NaN.
 #pragma unroll
       for (int r = 0; r < R; ++r)
@@ -335,16 +321,8 @@ template <int F> struct ContractSum {
       if (!has)
         continue;
       const auto value = loadShared<Values>(values + r * sizeof(Values));
-      if (has == full) {
 #pragma unroll
-        for (int i = 0; i < V; ++i)
-#pragma unroll
-          for (int j = 0; j < P; ++j)
-            sums[r][j][f] += value.v[i] * both[i][j];
-        continue;
-      }
-#pragma unroll
-      for (int i = 0; i + 1 < V; ++i)
+      for (int i = 0; i < V; ++i)
         if (has & 1 << i)
 #pragma unroll
           for (int j = 0; j < P; ++j)

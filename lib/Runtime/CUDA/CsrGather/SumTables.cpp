@@ -93,7 +93,7 @@ struct Part {
         taps += mask >> (16 + r) & 1;
       }
       sum += isPlain ? 20 + 16 * taps + (mask == all ? 2 : 8) * rows
-                     : 100 + 16 * taps + 8 * rows + 12 * partial;
+                     : 80 + 16 * taps + 8 * rows + 12 * partial;
     }
     return sum;
   }
@@ -465,15 +465,17 @@ private:
         if (const auto &taps = part.middle[r])
           put(tables.values, at + r, type, valueOf(taps->arc, taps->at, k));
     }
-    for (int32_t step = 0; step < steps; ++step)
-      for (int32_t r = 0; r < sumRows; ++r) {
-        const int64_t at = grow(tables.values, stepTaps(), type);
+    for (int32_t step = 0; step < steps; ++step) {
+      const int64_t at =
+          grow(tables.values, int64_t(stepTaps()) * sumRows, type);
+      for (int32_t r = 0; r < sumRows; ++r)
         for (int32_t i = 0; i < stepTaps(); ++i)
           if (part.masks[step] >> (4 * r + i) & 1) {
             const Taps &taps = *part.taps[step][r];
-            put(tables.values, at + i, type, valueOf(taps.arc, taps.at + i, k));
+            put(tables.values, at + r * stepTaps() + i, type,
+                valueOf(taps.arc, taps.at + i, k));
           }
-      }
+    }
   }
 
   const disco_kernel_psi &psi;
