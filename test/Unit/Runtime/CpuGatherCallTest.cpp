@@ -359,9 +359,17 @@ TEST(CpuGatherErrors, NumbersThatDoNotFitAreNamed) {
        [](auto &c) { c.activation = 5; }},
       {"expected the element type to be a floating-point type, but got i32",
        [](auto &c) { c.dtype = DISCO_I32; }},
-      {"expected the weight's type to be that of the fields (f32) or f32, but "
+      {"expected the weight's type to be that of the fields (f32), but "
        "got f64",
        [](auto &c) { c.weight_dtype = DISCO_F64; }},
+      {"expected the weight's type to be that of the fields (f64), but got f32",
+       [](auto &c) { c.dtype = DISCO_F64; }},
+      {"expected the weight's type to be that of the fields (f16) or f32, but "
+       "got bf16",
+       [](auto &c) {
+         c.dtype = DISCO_F16;
+         c.weight_dtype = DISCO_BF16;
+       }},
       {"expected groups to divide the 5 input and 7 output channels, but got 2",
        [](auto &c) { c.groups = 2; }},
       {"expected groups to divide the 5 input and 7 output channels, but got 0",

@@ -212,16 +212,15 @@ static disco_status checkNumbers(const disco_kernel_call &call,
       return s;
   if (disco_status s = checkFloat("the element type", call.dtype))
     return s;
+  const bool orF32 = call.dtype == DISCO_F16 || call.dtype == DISCO_BF16;
   if (mixes && call.weight_dtype != call.dtype &&
-      (call.weight_dtype != DISCO_F32 || call.dtype == DISCO_F64))
+      (call.weight_dtype != DISCO_F32 || !orF32))
     return fail(DISCO_INVALID_ARGUMENT,
-                "expected the weight's type to be that of the fields (%s) or "
-                "f32, but got %s",
-                DTypeName(call.dtype).text, DTypeName(call.weight_dtype).text);
+                "expected the weight's type to be that of the fields (%s)%s, "
+                "but got %s",
+                DTypeName(call.dtype).text, orF32 ? " or f32" : "",
+                DTypeName(call.weight_dtype).text);
   problem.elementSize = runtime::sizeOfDType(call.dtype);
-  if (disco_status s =
-          runtime::resolveThreads(call.num_threads, problem.numThreads))
-    return s;
   if (disco_status s = checkOrder(call))
     return s;
   if (disco_status s = checkPsiNumbers(call.psi, problem))
@@ -243,6 +242,9 @@ disco_status readNumbers(const disco_kernel_call *call, Problem &problem) {
 
 disco_status readProblem(const disco_kernel_call *call, Problem &problem) {
   if (disco_status s = readNumbers(call, problem))
+    return s;
+  if (disco_status s =
+          runtime::resolveThreads(call->num_threads, problem.numThreads))
     return s;
   if (disco_status s = checkIsa())
     return s;

@@ -40,10 +40,12 @@ struct Problem {
 };
 
 /// Checks every number in `call` but those of the schedule that each family has
-/// its own rules for (layouts, fields), and no pointer and no table.
+/// its own rules for (layouts, fields), and no pointer and no table. Does not
+/// set the number of threads.
 disco_status readNumbers(const disco_kernel_call *call, Problem &problem);
 
-/// Checks every number in `call`, but no pointer and no table.
+/// Checks every number in `call`, but no pointer and no table; finds the number
+/// of threads.
 disco_status readProblem(const disco_kernel_call *call, Problem &problem);
 
 /// Checks the pointers to psi's tables, its offsets and its indices.
