@@ -61,7 +61,9 @@ static const char *const usage =
 namespace {
 
 /// For messages: what memory was missing for.
-std::string activity = "reading the arguments";
+struct {
+  const char *what = "reading the arguments", *layer = "";
+} activity;
 
 struct Options {
   std::vector<const NamedLayer *> layers;
@@ -380,11 +382,11 @@ public:
   Status run() {
     for (const NamedLayer *layer : options.layers)
       for (DType dtype : options.dtypes) {
-        activity = "building psi of " + layer->name;
+        activity = {"building psi of ", layer->name.c_str()};
         Result<LayerPsi> psi = buildPsi(*layer, dtype);
         if (!psi)
           return Error{layer->name + ": " + psi.message()};
-        activity = "measuring " + layer->name;
+        activity = {"measuring ", layer->name.c_str()};
         if (Status s = runLayer(*layer, *psi, dtype); !s)
           return Error{layer->name + ": " + s.message()};
       }
@@ -395,8 +397,9 @@ public:
   Status writePage() {
     if (!page || results.empty())
       return {};
-    activity = "writing the page";
+    activity = {"writing the page", ""};
     std::vector<Machine> all;
+    all.reserve(machines.size());
     for (const auto &entry : machines)
       all.push_back(entry.second);
     if (Status s = page->write(toPage(all, results, options.command)); !s)
@@ -597,8 +600,8 @@ Result<bool> runOnDevice(const Options &options) {
 Error outOfMemory() {
   rusage used = {};
   getrusage(RUSAGE_SELF, &used);
-  return Error{"out of memory: " + activity + " needs more than the " +
-               std::to_string(used.ru_maxrss / 1024) +
+  return Error{"out of memory: " + std::string(activity.what) + activity.layer +
+               " needs more than the " + std::to_string(used.ru_maxrss / 1024) +
                " MiB that were in use at most"};
 }
 
@@ -648,7 +651,7 @@ int dispatch(int argc, char **argv) {
   }
   if (options->device < 0)
     return runOnCpu(*options);
-  activity = "measuring on the device";
+  activity = {"measuring on the device", ""};
   Result<bool> allRight = runOnDevice(*options);
   if (!allRight)
     return fail(allRight.message(), 1);
