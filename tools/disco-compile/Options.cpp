@@ -40,7 +40,7 @@ into an entry of OUT.so, an artifact that disco-run and libdisco_runtime run.
 
 An entry for a GPU has filter contractions with their epilogues, whose filters
 are constant, and changes of type from or to f32; --mcpu, --strided, --instrument
-(its steps can always be watched) and -O do not apply to it.
+(its steps can always be watched) and -O are errors.
 
 Linking takes lld or a C compiler. The exit code is 0 on success, 1 on an error
 and 2 on wrong usage.
@@ -107,6 +107,7 @@ static Status checkTarget(const Options &options) {
   const char *wrong = !options.cpu.empty()                 ? "--mcpu"
                       : options.strided                    ? "--strided"
                       : options.instrument                 ? "--instrument"
+                      : options.optLevel                   ? "-O"
                       : options.emit == EmitKind::mlirLLVM ? "--emit=mlir-llvm"
                                                            : nullptr;
   if (wrong)

@@ -28,7 +28,7 @@ struct Options {
   bool instrument = false;
   bool strided = false;
   bool fuse = true;
-  unsigned optLevel = 3;
+  std::optional<unsigned> optLevel; // nothing: 3
   EmitKind emit = EmitKind::so;
   bool help = false;
 };

@@ -69,6 +69,7 @@ private:
   int generate();
   int emit(llvm::Module &code, Target &target);
   int write(llvm::StringRef content);
+  unsigned optLevel() const { return options.optLevel.value_or(3); }
 
   const Options &options;
   const char *argv0;
@@ -160,8 +161,8 @@ int Compilation::lowerModule() {
 int Compilation::generate() {
   // An entry for a GPU is data, which any processor can read.
   const char *anyCpu = options.gpu ? "generic" : "native";
-  Result<Target> target = createTarget(
-      options.cpu.empty() ? anyCpu : options.cpu, options.optLevel);
+  Result<Target> target =
+      createTarget(options.cpu.empty() ? anyCpu : options.cpu, optLevel());
   if (!target)
     return fail(target.message());
   llvm::LLVMContext llvmContext;
@@ -186,7 +187,7 @@ int Compilation::emit(llvm::Module &code, Target &target) {
     return fail(status.message());
   progress.show("optimising");
   if (!options.gpu)
-    optimize(code, target, options.optLevel);
+    optimize(code, target, optLevel());
   if (options.emit == EmitKind::llvm) {
     std::string text;
     llvm::raw_string_ostream os(text);

@@ -8,7 +8,6 @@
 
 #include "Options.h"
 
-#include "disco/ABI/DeviceKernel.h"
 #include "disco/Planning/Target.h"
 
 #include <cctype>
@@ -37,19 +36,26 @@ static std::string findCompiler() {
   return "disco-compile";
 }
 
-/// The chip of the table that a device is, or is like: of its architecture, or
-/// of an earlier one without a suffix, which runs on later ones too; the one
-/// whose name is in the device's if there is one.
-static Result<std::string> findTarget(disco_device device) {
-  if (device.kind == DISCO_CPU)
-    return std::string("cpu");
+Result<disco_device_properties> queryDevice(disco_device device) {
   disco_device_properties properties = {};
   properties.struct_size = sizeof properties;
   if (disco_device_query(device.id, &properties) != DISCO_OK)
     return Error{"cannot use cuda:" + std::to_string(device.id) + ": " +
                  disco_last_error()};
-  const int arch = 10 * properties.major + properties.minor;
-  std::string name = properties.name;
+  return properties;
+}
+
+/// A chip is like a device when it is of its architecture, or of an earlier one
+/// without a suffix, which runs on later ones too; the one whose name is in the
+/// device's comes first.
+Result<std::string> findTarget(disco_device device) {
+  if (device.kind == DISCO_CPU)
+    return std::string("cpu");
+  const Result<disco_device_properties> properties = queryDevice(device);
+  if (!properties)
+    return properties.error();
+  const int arch = 10 * properties->major + properties->minor;
+  std::string name = properties->name;
   for (char &c : name)
     c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const planning::Target *best = nullptr;
@@ -66,7 +72,7 @@ static Result<std::string> findTarget(disco_device device) {
   if (best)
     return best->name;
   return Error{"expected a chip to compile for that runs on sm_" +
-               std::to_string(arch) + " (" + properties.name +
+               std::to_string(arch) + " (" + properties->name +
                "), but there is none (disco-opt --list-targets)"};
 }
 

@@ -162,21 +162,20 @@ void Profiler::print(double totalMilliseconds) const {
   Columns columns;
   for (int64_t id : order)
     columns.fit(rows[id].probe.op, rows[id].family, locationOf(rows[id].probe));
-  std::printf("%4s  %-*s  %-*s  %-*s  %5s  %12s  %6s\n", "id", columns.op, "op",
+  std::printf("%4s  %-*s  %-*s  %-*s  %5s  %12s  %6s\n", "#", columns.op, "op",
               columns.family, "family", columns.location, "location", "calls",
               "ms", "share");
   const auto share = [&](double milliseconds) {
     return totalMilliseconds > 0 ? 100 * milliseconds / totalMilliseconds : 0;
   };
   double sum = 0;
-  for (int64_t id : order) {
-    const Row &row = rows[id];
+  for (size_t number = 0; number < order.size(); ++number) {
+    const Row &row = rows[order[number]];
     const double milliseconds = median(row.runs);
     sum += milliseconds;
-    std::printf("%4lld  %-*s  %-*s  %-*s  %5lld  %12.4f  %5.1f%%\n",
-                static_cast<long long>(id), columns.op, row.probe.op,
-                columns.family, row.family.c_str(), columns.location,
-                locationOf(row.probe).c_str(),
+    std::printf("%4zu  %-*s  %-*s  %-*s  %5lld  %12.4f  %5.1f%%\n", number,
+                columns.op, row.probe.op, columns.family, row.family.c_str(),
+                columns.location, locationOf(row.probe).c_str(),
                 static_cast<long long>(row.calls / std::max<int64_t>(runs, 1)),
                 milliseconds, share(milliseconds));
   }
@@ -184,6 +183,16 @@ void Profiler::print(double totalMilliseconds) const {
   std::printf("%4s  %-*s  %-*s  %-*s  %5s  %12.4f  %5.1f%%\n", "", columns.op,
               "other", columns.family, "", columns.location, "", "", other,
               share(other));
+}
+
+static Error noOperation(const char *what) {
+  return Error{
+      std::string("expected the entry to run at least 1 operation to ") + what +
+      ", but got 0"};
+}
+
+Status Profiler::result() const {
+  return order.empty() ? Status(noOperation("profile")) : Status();
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,6 +274,11 @@ void Verifier::operand(int64_t id, int32_t index, const disco_tensor &tensor) {
 
 void Verifier::end(int64_t id) {
   Row row;
+  // A module may run an operation several times.
+  const auto known = std::find(order.begin(), order.end(), current);
+  row.number = static_cast<size_t>(known - order.begin());
+  if (known == order.end())
+    order.push_back(current);
   row.op = probe.op ? probe.op : "unknown operation";
   row.location = probe.location ? locationOf(probe) : "-";
   if (!recordingFailure.empty())
@@ -375,15 +389,14 @@ void Verifier::print() const {
   std::printf("%4s  %-*s  %-*s  %5s  %10s  %10s  %10s  %s\n", "#", columns.op,
               "op", columns.location, "location", "dtype", "error", "bound",
               "worst row", "verdict");
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const Row &row = rows[i];
+  for (const Row &row : rows) {
     if (row.compared)
-      std::printf("%4zu  %-*s  %-*s  %5s  %10.3g  %10.3g  %10.3g  %s\n", i,
-                  columns.op, row.op.c_str(), columns.location,
+      std::printf("%4zu  %-*s  %-*s  %5s  %10.3g  %10.3g  %10.3g  %s\n",
+                  row.number, columns.op, row.op.c_str(), columns.location,
                   row.location.c_str(), row.dtype.c_str(), row.error, row.bound,
                   row.worstRow, row.failure.empty() ? "ok" : "WRONG");
     else
-      std::printf("%4zu  %-*s  %-*s  %5s  %10s  %10s  %10s  %s\n", i,
+      std::printf("%4zu  %-*s  %-*s  %5s  %10s  %10s  %10s  %s\n", row.number,
                   columns.op, row.op.c_str(), columns.location,
                   row.location.c_str(), "-", "-", "-", "-", "NOT COMPARED");
   }
@@ -391,12 +404,11 @@ void Verifier::print() const {
 
 Status Verifier::result() const {
   if (rows.empty())
-    return Error{"expected the entry to run at least 1 operation to verify, "
-                 "but got 0"};
-  for (size_t i = 0; i < rows.size(); ++i)
-    if (!rows[i].failure.empty())
-      return Error{"operation " + std::to_string(i) + " (" + rows[i].op +
-                   " at " + rows[i].location + "): " + rows[i].failure};
+    return noOperation("verify");
+  for (const Row &row : rows)
+    if (!row.failure.empty())
+      return Error{"operation " + std::to_string(row.number) + " (" + row.op +
+                   " at " + row.location + "): " + row.failure};
   if (!recordingFailure.empty())
     return Error{recordingFailure};
   return {};

@@ -54,8 +54,10 @@ public:
   /// To be called after each run.
   void finishRun();
   /// One line an operation: the median over the runs, in the order of the
-  /// first.
+  /// first, numbered from 0.
   void print(double totalMilliseconds) const;
+  /// An error when there was no operation.
+  Status result() const;
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -84,7 +86,8 @@ public:
       : artifact(artifact), place(std::move(place)) {}
 
   disco_probe_hooks hooks();
-  /// One line an operation.
+  /// One line each time that an operation ran, with the number that Profiler
+  /// gives it.
   void print() const;
   /// An error that names the first operation that is wrong, or when nothing was
   /// compared.
@@ -92,6 +95,7 @@ public:
 
 private:
   struct Row {
+    size_t number = 0; // of the operation
     std::string op, location;
     std::string dtype = "-";
     double error = 0, bound = 0, worstRow = 0;
@@ -114,6 +118,7 @@ private:
   const disco_artifact *artifact;
   Place place;
   std::vector<Row> rows;
+  std::vector<int64_t> order; // ids by their first call
   /// The operation between begin and end: its probe, operands and results.
   int64_t current = -1;
   disco_abi_probe probe{};

@@ -29,6 +29,7 @@ struct LayerData {
   Tensor x, weight, bias, gradOutput;
   /// Types of the results: of the fields, and of the parameters' gradients.
   DType field = DType::f64, weightType = DType::f64, biasType = DType::f64;
+  DType gradOutputType = DType::f64;
 };
 
 /// A result on its way to a file.
@@ -56,7 +57,6 @@ Status readTensor(const std::string &path, const Options &options,
 
 Result<LayerData> readData(const Options &options) {
   LayerData data;
-  DType ignored;
   if (Status s = readTensor(options.inputs[0], options, data.x, data.field); !s)
     return s.error();
   if (Status s =
@@ -68,11 +68,27 @@ Result<LayerData> readData(const Options &options) {
         !s)
       return s.error();
   if (!options.gradOutput.empty())
-    if (Status s =
-            readTensor(options.gradOutput, options, data.gradOutput, ignored);
+    if (Status s = readTensor(options.gradOutput, options, data.gradOutput,
+                              data.gradOutputType);
         !s)
       return s.error();
+  if (options.bias.empty())
+    data.biasType = data.weightType; // that of its gradient
   return data;
+}
+
+/// Modules and kernels take parameters of the type of x or f32. `user` names
+/// who wants that.
+Status checkParameterTypes(const LayerData &data, const std::string &user) {
+  for (const auto &[name, type] :
+       {std::pair("weight", data.weightType), std::pair("bias", data.biasType)})
+    if (type != data.field && type != DType::f32)
+      return Error{std::string("expected ") + name + " for " + user +
+                   " to be of " + std::string(nameOf(data.field)) +
+                   ", the type of the input" +
+                   (data.field == DType::f32 ? "" : ", or f32") + ", but got " +
+                   std::string(nameOf(type)) + " (--dtype rounds all to one)"};
+  return {};
 }
 
 std::string gridText(const filter::Grid &grid) {
@@ -164,6 +180,9 @@ public:
   Status run() {
     if (Status s = checkOutputGradient(); !s)
       return s;
+    if (options.device.kind == DISCO_CUDA || findKernelFamily(options.family))
+      if (Status s = checkKernelTypes(); !s)
+        return s;
     if (!options.outputs.empty())
       if (Status s = add("y", options.outputs[0], data.field,
                          [&] { return forward(); });
@@ -209,6 +228,26 @@ private:
     return {};
   }
 
+  /// The reference computes in f64 whatever comes; kernels do not.
+  Status checkKernelTypes() const {
+    const std::string user = "the kernels of " + options.family;
+    if (!options.gradOutput.empty() && data.gradOutputType != data.field)
+      return Error{"expected the output gradient for " + user + " to be of " +
+                   std::string(nameOf(data.field)) +
+                   ", the type of the input, but got " +
+                   std::string(nameOf(data.gradOutputType)) +
+                   " (--dtype rounds all to one)"};
+    return checkParameterTypes(data, user);
+  }
+
+  /// Kernels know one type for weight and bias: that of x, where both have it
+  /// or it is f64, else f32, which holds both.
+  DType parameterType() const {
+    const bool isOne =
+        data.weightType == data.field && data.biasType == data.field;
+    return isOne || data.field == DType::f64 ? data.field : DType::f32;
+  }
+
   /// The layer by the kernels that --family names; none for the reference.
   std::optional<KernelLayer> kernels() const {
     const KernelFamily *family = findKernelFamily(options.family);
@@ -217,11 +256,11 @@ private:
           [this](const disco_kernel_call &call) {
             return runKernelOnDevice(options.family, options.device.id, call);
           },
-          psi, options.groups, data.field, data.weightType);
+          psi, options.groups, data.field, parameterType());
     if (!family)
       return std::nullopt;
     return KernelLayer(*family, psi, options.groups, data.field,
-                       data.weightType);
+                       parameterType());
   }
 
   Result<Tensor> forward() {
@@ -262,7 +301,7 @@ private:
       const Tensor &tensor;
       DType dtype;
     } both[] = {{"gw", options.gradWeight, gradients->weight, data.weightType},
-                {"gb", options.gradBias, gradients->bias, biasGradientType()}};
+                {"gb", options.gradBias, gradients->bias, data.biasType}};
     for (const auto &one : both) {
       if (one.path.empty())
         continue;
@@ -275,11 +314,6 @@ private:
     return {};
   }
 
-  /// That of the bias, or of the weight for a layer without one.
-  DType biasGradientType() const {
-    return options.bias.empty() ? data.weightType : data.biasType;
-  }
-
   const Options &options;
   const LayerData &data;
   const filter::SphereOperator &psi;
@@ -289,6 +323,11 @@ Status compute(const Options &options, const filter::SphereFilter &filter,
                const LayerData &data, std::vector<Pending> &results) {
   if (options.outputs.empty() && options.gradOutput.empty())
     return {};
+  if (options.device.kind == DISCO_CUDA)
+    if (const Result<disco_device_properties> device =
+            queryDevice(options.device);
+        !device)
+      return device.error();
   std::optional<Progress> progress("computing the layer");
   const auto start = std::chrono::steady_clock::now();
   Result<filter::SphereOperator> psi = filter::buildOperator(filter);
@@ -312,6 +351,9 @@ Status runWithData(const Options &options, const filter::SphereFilter &filter) {
   Result<LayerData> data = readData(options);
   if (!data)
     return data.error();
+  if (!options.emitMlir.empty())
+    if (Status s = checkParameterTypes(*data, "--emit-mlir"); !s)
+      return s;
   std::vector<Pending> results;
   if (Status s = compute(options, filter, *data, results); !s)
     return s;

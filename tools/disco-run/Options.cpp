@@ -167,8 +167,8 @@ const std::vector<Flag> &flags() {
        "where to write an output; all of them or none"},
       {"--entry", "NAME", Form::program, false, text(&Options::entry),
        "the function to run; may be left out where there is one"},
-      {"--device", "cpu", Form::both, false, setDevice,
-       "cpu (the default) or cuda:N; arrays are moved there and back"},
+      {"--device", "cpu|cuda:N", Form::both, false, setDevice,
+       "where to run (default cpu); arrays are moved there and back"},
       {"--repeat", "N", Form::program, false, count(&Options::repeat),
        "run N times and print the median time (default 1)"},
       {"--verify", nullptr, Form::program, false, boolean(&Options::verify),
@@ -293,6 +293,13 @@ Status checkForm(Options &options, const std::vector<const Flag *> &seen) {
   if (options.outputs.empty() && !gradients && options.emitMlir.empty())
     return Error{"expected --layer to get --output, a gradient or --emit-mlir, "
                  "but got none"};
+  // A module is for any device and any family.
+  if (options.outputs.empty() && !gradients)
+    for (const Flag *flag : seen)
+      for (const char *name : {"--device", "--family"})
+        if (std::string(flag->name) == name)
+          return Error{std::string(name) +
+                       " goes only with --output or a gradient"};
   return {};
 }
 

@@ -13,7 +13,7 @@
 #ifndef DISCO_TOOLS_DISCORUN_OPTIONS_H
 #define DISCO_TOOLS_DISCORUN_OPTIONS_H
 
-#include "disco/ABI/disco.h"
+#include "disco/ABI/DeviceKernel.h"
 #include "disco/Support/DType.h"
 #include "disco/Support/Result.h"
 
@@ -65,6 +65,13 @@ int reportError(const std::string &message);
 /// The two forms of the tool; each returns the exit code.
 int runProgram(const Options &options);
 int runLayer(const Options &options);
+
+/// What a GPU is; the error says why it cannot be used.
+Result<disco_device_properties> queryDevice(disco_device device);
+
+/// What disco-compile calls the device: "cpu", or the chip of the table that it
+/// is, or is like.
+Result<std::string> findTarget(disco_device device);
 
 /// Compiles a module into an artifact for the device, with its operations
 /// instrumented if asked for. Diagnostics of the compiler go to standard error.

@@ -74,6 +74,7 @@ public:
   Status write();
 
 private:
+  Status checkDevice() const;
   Status findEntry();
   Status checkCounts() const;
   void print(double milliseconds) const;
@@ -91,9 +92,9 @@ Status Program::open(const std::string &path) {
   call = runner->call();
   if (Status s = call->open(path); !s)
     return s;
-  const bool isForGpu =
-      std::strncmp(disco_artifact_target(call->artifact()), "cuda:", 5) == 0;
-  if ((options.verify || options.profile) && isForGpu != call->isOnCpu() &&
+  if (Status s = checkDevice(); !s)
+    return s;
+  if ((options.verify || options.profile) &&
       disco_artifact_num_probes(call->artifact()) == 0) {
     // Compiled with --instrument just now; one for a GPU always has all.
     if (path != options.program || !call->isOnCpu())
@@ -105,6 +106,22 @@ Status Program::open(const std::string &path) {
                  " needs (disco-compile --instrument), but it is not"};
   }
   return findEntry();
+}
+
+/// That the artifact is for a kind of device is said with what to do.
+Status Program::checkDevice() const {
+  const std::string target = disco_artifact_target(call->artifact());
+  if ((target == "cpu") == call->isOnCpu())
+    return {};
+  if (call->isOnCpu())
+    return Error{"expected --device cuda:N for '" + options.program +
+                 "', which is built for " + target + ", but got cpu"};
+  const std::string device = "cuda:" + std::to_string(options.device.id);
+  const Result<std::string> chip = findTarget(options.device);
+  return Error{"expected '" + options.program + "' to be built for " + device +
+               (chip ? " (disco-compile --target=" + *chip + ")" : "") +
+               ", but got target " + target + ", which runs without --device " +
+               device};
 }
 
 Status Program::findEntry() {
@@ -228,8 +245,11 @@ Status Program::execute() {
                    times.end());
   const double milliseconds = times[times.size() / 2];
   print(milliseconds);
-  if (profiler)
+  if (profiler) {
     profiler->print(milliseconds);
+    if (Status s = profiler->result(); !s)
+      return s;
+  }
   return call->fetch();
 }
 
@@ -283,6 +303,15 @@ Result<bool> isArtifact(const std::string &path) {
   return size == sizeof magic && std::memcmp(magic, "\177ELF", size) == 0;
 }
 
+/// What the user called `path`, where a message says it.
+std::string withName(std::string message, const std::string &path,
+                     const std::string &name) {
+  for (size_t at = message.find(path); at != std::string::npos;
+       at = message.find(path, at + name.size()))
+    message.replace(at, path.size(), name);
+  return message;
+}
+
 } // namespace
 
 int runProgram(const Options &options) {
@@ -313,7 +342,9 @@ int runProgram(const Options &options) {
     status = program.verify();
   if (status)
     status = program.write();
-  return status ? exitOk : reportError(status.message());
+  return status
+             ? exitOk
+             : reportError(withName(status.message(), path, options.program));
 }
 
 } // namespace disco::run

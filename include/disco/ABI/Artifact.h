@@ -138,8 +138,8 @@ typedef struct disco_abi_step {
   int32_t kind;       /**< DISCO_STEP_* */
   int32_t probe;      /**< index in the artifact's probes, or -1 */
   const char *family; /**< of kernels: "csr_gather"; else null */
-  /** All but the batch, which is dimension 0 of x, and the pointers; null for a
-   * repack. */
+  /** All but the batch, which is dimension 0 of x, and the pointers: those are
+   * 0. Null for a repack. */
   const disco_kernel_call *call;
   const disco_repack *repack; /**< of x to y; null for a kernel */
   /** Buffers, or -1. Those of psi are constants. */

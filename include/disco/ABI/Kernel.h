@@ -25,11 +25,22 @@
  *                                                        grad_bias [O]?
  *
  * All tensors are dense and row-major, and aligned to their elements. y and
- * grad_bias overlap nothing that is read, but y may be the residual itself. x,
- * gy, residual and y are of `dtype`; weight, bias and the gradients of both are
- * of `weight_dtype`, which is `dtype` or f32 (f64 with f64). Sums are in f64
- * for f64 and else in f32; the results are rounded once. psi's values may have
- * any float type.
+ * grad_bias overlap neither each other nor anything that is read, psi's tables
+ * included, but y may be the residual itself; the workspace overlaps nothing.
+ * x, gy, residual and y are of `dtype`; weight, bias and the gradients of both
+ * are of `weight_dtype`, which is `dtype` or f32 (f64 with f64). Sums are in
+ * f64 for f64 and else in f32; the results are rounded once. psi's values may
+ * have any float type.
+ *
+ * Sums may add or subtract two elements before these are multiplied, where two
+ * taps have values that are equal but for the sign. So a result is infinite or
+ * NaN where elements beyond half of the largest number of the sums' type come
+ * together, even if it would be finite.
+ *
+ * What an operation does not use is 0. Of the numbers that is checked, but for
+ * `groups` and `weight_dtype` of contract and contract_sum, and psi's
+ * value_dtype for onehot, which are ignored; pointers to operands that are not
+ * used are not looked at.
  *
  * psi maps in-points to out-points, and is stored as disco/ABI/Probe.h says:
  *
@@ -48,7 +59,11 @@
  * in the arguments nothing is written. Every offset and index of psi is checked
  * in each run. A run allocates no memory but for the threads of the process,
  * which the first one starts, and may overlap with other runs that have their
- * own outputs and workspaces. Results do not depend on the number of threads.
+ * own outputs and workspaces. Results do not depend on the number of threads,
+ * all of which compute in the floating-point mode of the calling one (how it
+ * rounds, and whether subnormal numbers are zeros). The threads block all
+ * signals. After a fork() the child has threads of its own, whatever the
+ * parent's were doing.
  *
  *===------------------------------------------------------------------------===*/
 
@@ -76,7 +91,7 @@ enum {
   DISCO_ACTIVATION_SILU = 4
 };
 
-/** psi and its tables. Unused fields are 0. */
+/** psi and its tables. */
 typedef struct disco_kernel_psi {
   int32_t form;        /**< DISCO_FORM_* */
   int32_t adjoint;     /**< 0 or 1; 0 for arcs */
@@ -105,8 +120,9 @@ typedef struct disco_kernel_call {
   int32_t transpose_weight;
   int32_t has_bias;     /**< conv: reads bias; conv_weight_grad: writes it */
   int32_t has_residual; /**< conv */
-  /** Host: 0 means DISCO_NUM_THREADS (1 to 256; anything else is an error), or
-   * if that is unset all processors. */
+  /** Host: 1 to 256, or 0 for DISCO_NUM_THREADS (1 to 256, digits only), or if
+   * that is unset or empty all processors that the process may use, but no more
+   * than 256. Anything else is an error. */
   int32_t num_threads;
   int64_t batch, channels;
   int64_t out_channels, groups; /**< conv, conv_weight_grad */
@@ -136,6 +152,12 @@ DISCO_API disco_status disco_cpu_gather_workspace_bytes(
 DISCO_API disco_status disco_cpu_gather_run(const disco_kernel_call *call,
                                             void *workspace,
                                             uint64_t workspace_bytes);
+
+/** Sets `count` to the number of threads that a run whose num_threads is
+ * `num_threads` would use now. Errors: those of that run that come from its
+ * number of threads or from the environment. */
+DISCO_API disco_status disco_cpu_gather_threads(int32_t num_threads,
+                                                int32_t *count);
 
 /** The instructions that the kernels use on this processor: "avx512", "avx2" or
  * "baseline". The environment variable DISCO_CPU_ISA, one of these names,

@@ -25,7 +25,7 @@
  * Errors. A function that can fail returns a disco_status; when that is not
  * DISCO_OK, disco_last_error() gives the reason for the calling thread. Results
  * behind pointers are then unchanged. No function exits the process, throws, or
- * prints.
+ * prints; only the system's loader may end it, over a library damaged inside.
  *
  * Threads. Every function may be called from any thread at any time, and
  * several threads may run the same entry at once, each with its own outputs and
@@ -202,8 +202,8 @@ DISCO_API void disco_release(disco_context *context, void *memory,
 typedef struct disco_artifact disco_artifact;
 typedef struct disco_entry disco_entry;
 
-/** Loads the shared library at `path` and checks its tables.
- * not_found, io_error (with the loader's message), abi_mismatch. */
+/** Loads the shared library at `path` and checks its tables. not_found,
+ * io_error (with the loader's message), abi_mismatch, unsupported_target. */
 DISCO_API disco_status disco_artifact_open(const char *path,
                                            disco_artifact **artifact);
 /** NULL is ignored. Entries and strings of the artifact become invalid, and

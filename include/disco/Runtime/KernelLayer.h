@@ -28,7 +28,8 @@ public:
   using Runner = std::function<Status(const disco_kernel_call &)>;
 
   /// `fields` is the type of x, y and their gradients, `parameters` that of
-  /// weight, bias and theirs. `psi` must outlive the layer.
+  /// weight, bias and theirs, which is that of the fields or f32. What is given
+  /// is rounded to them. `psi` must outlive the layer.
   KernelLayer(Runner runKernel, const filter::SphereOperator &psi,
               int64_t groups, DType fields, DType parameters)
       : runKernel(std::move(runKernel)), psi(psi), groups(groups),

@@ -467,6 +467,13 @@ static void describe(const Problem &p, const Target &target, const Schedule &s,
                  : from + ": transposed once, so that channels are adjacent",
              "psi: a value is splat once for all vectors that are summed"};
   d.computation = {"a fused multiply-add for each tap, feature and vector"};
+  if (sumsOverK(p, s.order) && readsInPlace(p) &&
+      planning::cpu_gather::isSmooth(static_cast<int64_t>(pointsPerRow(f))))
+    d.computation.push_back(
+        "rows whose arcs are long, from " +
+        text(int64_t(DISCO_CPU_GATHER_FOURIER_TAPS)) +
+        " taps on the average, by Fourier transforms of the rings instead; "
+        "counts and times are those of taps");
   if (dtypeOf(p) != DType::f64 && f.filter.mirrored_pairs > 0)
     d.computation.push_back(
         text(f.filter.mirrored_pairs) + " pairs of the " + text(f.filter.taps) +

@@ -21,8 +21,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace disco::planning::cpu_gather {
+
+/// Whether rings of so many points have a transform: a number without prime
+/// factors but 2, 3 and 5.
+inline bool isSmooth(int64_t number) {
+  for (const int factor : {2, 3, 5})
+    while (number > 0 && number % factor == 0)
+      number /= factor;
+  return number == 1;
+}
 
 class Workspace {
 public:
@@ -151,11 +161,37 @@ private:
            threads * each;
   }
 
+  /// Buffers of the rows near the poles of a plain contract_sum: those that all
+  /// threads share, and those of each.
+  std::pair<double, double> fourier() const {
+    const FilterCounts &f = p.filter;
+    const double points = pointsPerRow(p), half = std::floor(points / 2) + 1;
+    const double pairs = ceilDiv(K, 2), table = 4 * pairs * half;
+    const double fields = std::min(lanes, real(p.batch * p.channels));
+    const double tables = std::min(
+        std::min(real(f.arcs),
+                 std::floor(real(f.taps) /
+                            ceilDiv(DISCO_CPU_GATHER_FOURIER_TAPS * lanes,
+                                    std::max(fields, 1.0)))),
+        std::floor(DISCO_CPU_GATHER_FOURIER_BYTES / (table * size)));
+    if (tables < 1 || !isSmooth(static_cast<int64_t>(points)))
+      return {0, 0};
+    const double rows = DISCO_CPU_GATHER_FOURIER_ROWS;
+    return {indices(3 * real(f.rows)) + sums(2 * points) + sums(tables * table),
+            sums((pairs + 1) * points * 2 * lanes) +
+                sums(rows * half * 2 * lanes) +
+                sums(2 * lanes * padTo(points, panel))};
+  }
+
   double sphereSum() const {
     const FilterCounts &f = p.filter;
     const double nlonIn = real(p.in_shape[1]);
     const double ringPanels = padTo(nlonIn, panel);
-    const double padded = padTo(pointsPerRow(p), panel);
+    // Offsets into maps that need no copy.
+    const bool isPlain = !isMix && f.stride == 1 && elementBytes(p) == size;
+    const bool hasOrigin = isPlain && pointsPerRow(p) >= 4 * lanes;
+    const double padded =
+        padTo(pointsPerRow(p), panel) + (hasOrigin ? 2 * lanes : 0);
     const double map = real(f.stride) * padTo(pointsPerRow(p) + padded, panel);
     const double block = std::max(std::min(wantedBlock, groupOut()), 1.0);
     const double tasks =
@@ -167,11 +203,11 @@ private:
     const double chunk =
         std::max<double>(ceilDiv(rows, chunks), DISCO_CPU_GATHER_TASK_ROWS);
     const double list = std::max<double>(DISCO_CPU_GATHER_ROUND_ELEMENTS, K);
-    constexpr double group = DISCO_CPU_GATHER_SUM_ROWS, pieceWords = 29;
-    // Offsets into maps that need no copy.
-    const bool isPlain = !isMix && f.stride == 1 && elementBytes(p) == size;
+    constexpr double group = DISCO_CPU_GATHER_SUM_ROWS, pieceWords = 29 + 8;
+    const auto [shared, own] =
+        isPlain ? fourier() : std::pair<double, double>(0, 0);
     double each =
-        sums((isMix ? block : 1) * K * map) +
+        own + sums((isMix ? block : 1) * K * map) +
         sums(std::max<double>(ringPanels, DISCO_CPU_GATHER_MIX_COLUMNS)) +
         sums(chunk * block * padded) + sums(group * list) +
         indices(isPlain ? 4 * list : 2 * list) + sums(group * nlonIn * K) +
@@ -182,7 +218,7 @@ private:
       each += sums(std::min<double>(DISCO_CPU_GATHER_MIX_CHANNELS, groupIn()) *
                    padTo(DISCO_CPU_GATHER_MIX_COLUMNS, panel)) +
               (f.stride > 1 ? sums(block * K * ringPanels) : 0);
-    return indices(2 * (real(f.arcs) + real(p.in_shape[0]))) +
+    return indices(2 * (real(f.arcs) + real(p.in_shape[0]))) + shared +
            (isMix ? weight() : 0) + threads * each;
   }
 

@@ -12,10 +12,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
+#include <charconv>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <new>
+#include <pthread.h>
 #include <sched.h>
 #include <system_error>
 #include <thread>
@@ -34,32 +39,60 @@ static int numProcessors() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+/// Digits and nothing else.
+static bool parseThreads(const char *text, int &count) {
+  const char *end = text + std::strlen(text);
+  const auto [next, code] = std::from_chars(text, end, count);
+  return code == std::errc() && next == end && count >= 1 &&
+         count <= maxThreads;
+}
+
 disco_status resolveThreads(int requested, int &count) {
   const char *text = std::getenv("DISCO_NUM_THREADS");
-  if (requested > 0) {
-    count = std::min(requested, maxThreads);
-  } else if (text && *text) {
-    char *end;
-    const long value = std::strtol(text, &end, 10);
-    if (*end != '\0' || value < 1 || value > maxThreads)
-      return fail(DISCO_INVALID_ARGUMENT,
-                  "expected the environment variable DISCO_NUM_THREADS to be "
-                  "a number in [1, %d], but got '%.100s'",
-                  maxThreads, text);
-    count = static_cast<int>(value);
-  } else {
+  if (requested < 0 || requested > maxThreads)
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected the number of threads to be in [0, %d], but got %d",
+                maxThreads, requested);
+  if (requested > 0)
+    count = requested;
+  else if (!text || !*text)
     count = std::min(numProcessors(), maxThreads);
-  }
+  else if (!parseThreads(text, count))
+    return fail(DISCO_INVALID_ARGUMENT,
+                "expected the environment variable DISCO_NUM_THREADS to be "
+                "a number in [1, %d], but got '%.100s'",
+                maxThreads, text);
   return DISCO_OK;
 }
 
 namespace {
+
+/// How a thread rounds, and what it makes of subnormal numbers: of the unit
+/// that the kernels compute with only, since that is read and set in a few
+/// cycles.
+class FloatingPointMode {
+public:
+#if defined(__x86_64__)
+  FloatingPointMode() : control(__builtin_ia32_stmxcsr()) {}
+  void apply() const { __builtin_ia32_ldmxcsr(control); }
+
+private:
+  unsigned control;
+#else
+  FloatingPointMode() { std::fegetenv(&environment); }
+  void apply() const { std::fesetenv(&environment); }
+
+private:
+  std::fenv_t environment;
+#endif
+};
 
 /// A loop, on the stack of the thread that asked for it.
 struct Loop {
   void (*body)(void *, int64_t, int);
   void *context;
   int64_t count;
+  const FloatingPointMode mode; ///< of the caller, for all that take part
   std::atomic<int64_t> next{0};
   // Guarded by the pool's mutex:
   int maxThreads;
@@ -108,10 +141,17 @@ public:
 
 private:
   /// Starts workers until there are `count`, or as many as can be: those there
-  /// are do all the work.
+  /// are do all the work. They inherit that all signals are blocked, which are
+  /// for the threads of the program.
   void startWorkers(int count) {
+    if (numWorkers >= count)
+      return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (numWorkers < count && startWorker())
       ++numWorkers;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   /// Whether a thread could be started.
@@ -139,6 +179,7 @@ private:
       const int thread = loop->threads++;
       ++loop->active;
       lock.unlock();
+      loop->mode.apply();
       loop->work(thread);
       lock.lock();
       if (--loop->active == 0)
@@ -152,6 +193,20 @@ private:
   int numWorkers = 0;
 };
 
+/// The pool is never destroyed: workers use it until the process ends.
+alignas(Pool) unsigned char poolMemory[sizeof(Pool)];
+
+/// In the child of a fork() there are no workers, and another thread may have
+/// held the mutex: nothing of the pool is of use but its memory.
+void makePool() { new (poolMemory) Pool; }
+
+/// When the library is loaded, not when first used: a fork() in the middle of
+/// that would leave the child waiting for the one who makes it.
+[[gnu::constructor]] void prepareForForks() {
+  makePool();
+  pthread_atfork(nullptr, nullptr, makePool);
+}
+
 } // namespace
 
 void parallelTasks(int numThreads, int64_t count,
@@ -164,14 +219,12 @@ void parallelTasks(int numThreads, int64_t count,
       body(context, task, 0);
     return;
   }
-  // Never destroyed: workers use it until the process ends.
-  static Pool &pool = *new Pool;
   Loop loop;
   loop.body = body;
   loop.context = context;
   loop.count = count;
   loop.maxThreads = threads;
-  pool.run(loop);
+  std::launder(reinterpret_cast<Pool *>(poolMemory))->run(loop);
 }
 
 } // namespace disco::runtime

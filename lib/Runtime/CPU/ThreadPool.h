@@ -24,14 +24,17 @@ namespace disco::runtime {
 
 /// Sets `count` to `requested`, or if that is 0 the environment variable
 /// DISCO_NUM_THREADS, or where it is unset or empty the number of processors
-/// that this process may use; at most 256. Errors: a variable that is no number
-/// in [1, 256].
+/// that this process may use, or 256 where they are more. Errors: a request
+/// that is not in [0, 256], a variable that is no number in [1, 256].
 disco_status resolveThreads(int requested, int &count);
 
 /// Calls body(context, task, thread) once for every task in [0, count), tasks
 /// in ascending order of their start; 0 <= thread < numThreads is the same for
 /// no two calls at once. The calling thread takes part, and does it all where
-/// threads cannot be started. The body must not throw.
+/// threads cannot be started. All compute in the calling thread's
+/// floating-point mode. Workers block all signals. The child of a fork() has
+/// workers of its own, whatever other threads were doing. The body must not
+/// throw.
 void parallelTasks(int numThreads, int64_t count,
                    void (*body)(void *context, int64_t task, int thread),
                    void *context);

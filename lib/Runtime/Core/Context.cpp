@@ -143,19 +143,12 @@ void disco_release(disco_context *context, void *memory, uint64_t bytes) {
 // Preparing
 //===----------------------------------------------------------------------===//
 
-/// Whether code for `arch` ("sm_90a") runs on a device: that of a suffix on
-/// exactly this architecture, others on later ones too, as the kernels come
-/// with PTX. -1: it is no architecture.
-static int runsOn(std::string_view arch, int device) {
-  int number = 0;
-  size_t i = 3;
-  for (; i < arch.size() && i < 7 && arch[i] >= '0' && arch[i] <= '9'; ++i)
-    number = 10 * number + (arch[i] - '0');
-  const std::string_view suffix = arch.substr(std::min(i, arch.size()));
-  if (arch.substr(0, 3) != "sm_" || number < 10 ||
-      (suffix != "" && suffix != "a"))
-    return -1;
-  return suffix.empty() ? number <= device : number == device;
+/// Whether code for a target runs on a device: that of a suffix on exactly this
+/// architecture, others on later ones too, as the kernels come with PTX.
+static bool runsOn(const char *target, int device) {
+  const DeviceArch arch(target);
+  return arch.number > 0 &&
+         (arch.isExact ? arch.number == device : arch.number <= device);
 }
 
 disco_status disco::runtime::checkTarget(const disco_context &context,
@@ -173,7 +166,7 @@ disco_status disco::runtime::checkTarget(const disco_context &context,
   const DeviceName device(context.options.device);
   const disco_device_properties &properties = context.properties;
   const int arch = 10 * properties.major + properties.minor;
-  if (!isDeviceTarget(target) || runsOn(target + 5, arch) != 1)
+  if (!isDeviceTarget(target) || !runsOn(target, arch))
     return fail(DISCO_UNSUPPORTED_TARGET,
                 "expected '%s' to be built for sm_%d, the architecture of %s "
                 "(%s), but got target %s",

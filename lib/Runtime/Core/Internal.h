@@ -105,6 +105,21 @@ struct DeviceName {
 /// segments in the file: the loader itself would crash on a truncated one.
 disco_status checkSharedLibrary(const char *path);
 
+/// The readable segments of a library that the loader has loaded.
+class LoadedSegments {
+public:
+  LoadedSegments() = default;
+  /// Of the library that `address` is in.
+  explicit LoadedSegments(const void *address);
+  bool hold(const void *data, uint64_t bytes) const;
+
+private:
+  struct Segment {
+    uintptr_t begin, end;
+  };
+  std::vector<Segment> segments;
+};
+
 /// Fails unless the processor has all of the comma separated features.
 disco_status checkCpuFeatures(const disco_artifact &artifact);
 
@@ -116,6 +131,18 @@ disco_status checkArtifactTables(const char *path,
 
 /// Whether entries are steps on a GPU: "cuda:sm_90a".
 bool isDeviceTarget(const char *target);
+
+/// The architecture of a target for GPUs.
+struct DeviceArch {
+  int number = 0; ///< 90 for "sm_90a"; 0: this is no architecture
+  /// Code for it runs there only, not on later ones too.
+  bool isExact = false;
+
+  /// Of "cuda:sm_90a".
+  explicit DeviceArch(const char *target);
+};
+/// The first architecture that the kernels are for.
+constexpr int firstDeviceArch = 80;
 
 /// Fails unless the artifact is built for the context's device.
 disco_status checkTarget(const disco_context &context,

@@ -409,9 +409,9 @@ disco_status Call::placeAll(const disco_context &context,
   return DISCO_OK;
 }
 
-/// `data`: of the inputs, then of the outputs.
+/// `data`: of the inputs, then of the outputs; null for the sizes alone.
 StepTensors Call::tensors(void *const *data) const {
-  return {names, numNames, data, data + abi.num_inputs};
+  return {names, numNames, data, data ? data + abi.num_inputs : nullptr};
 }
 
 disco_status Call::workspaceBytes(const PreparedEntry *prepared,

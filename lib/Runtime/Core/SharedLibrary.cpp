@@ -8,12 +8,15 @@
 
 #include "Internal.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace disco::runtime {
 
@@ -108,6 +111,40 @@ disco_status checkSharedLibrary(const char *path) {
                 path, unsigned(header.e_shnum),
                 static_cast<unsigned long long>(size));
   return DISCO_OK;
+}
+
+LoadedSegments::LoadedSegments(const void *address) {
+  struct Search {
+    uintptr_t address;
+    std::vector<Segment> found;
+  } search = {reinterpret_cast<uintptr_t>(address), {}};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info *info, size_t, void *data) -> int {
+        auto &search = *static_cast<Search *>(data);
+        search.found.clear();
+        bool isHere = false;
+        for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr) &segment = info->dlpi_phdr[i];
+          if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_R))
+            continue;
+          const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+          search.found.push_back({begin, begin + segment.p_memsz});
+          isHere |= search.address >= begin &&
+                    search.address < search.found.back().end;
+        }
+        return isHere;
+      },
+      &search);
+  segments = std::move(search.found);
+}
+
+bool LoadedSegments::hold(const void *data, uint64_t bytes) const {
+  const auto begin = reinterpret_cast<uintptr_t>(data);
+  return std::any_of(segments.begin(), segments.end(),
+                     [&](const Segment &segment) {
+                       return begin >= segment.begin && begin <= segment.end &&
+                              bytes <= segment.end - begin;
+                     });
 }
 
 } // namespace disco::runtime

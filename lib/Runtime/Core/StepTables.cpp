@@ -137,7 +137,11 @@ disco_status StepChecker::place(int32_t index) {
     return s;
   if (isConstant) {
     const Text what("data %s", where.text);
-    if (disco_status s = check.present(what.text, b.data))
+    int64_t bytes = sizeOfDType(b.dtype);
+    for (int32_t d = 0; d < b.rank; ++d)
+      bytes *= b.dims[d]; // fits, as dims() has checked, or is 0
+    if (disco_status s =
+            check.table(what.text, b.data, static_cast<uint64_t>(bytes)))
       return s;
     if (reinterpret_cast<uintptr_t>(b.data) %
         static_cast<uint64_t>(sizeOfDType(b.dtype)))
@@ -296,14 +300,31 @@ disco_status StepChecker::readCall(int32_t index, Operands &operands) {
   if (disco_status s =
           check.present(Text("a call of %s", where.text).text, step.call))
     return s;
-  disco_kernel_call call = *step.call;
-  if (call.struct_size == sizeof call) // else readNumbers says so
-    call.batch = 1;
+  if (disco_status s =
+          check.absent(Text("repack of %s", where.text).text, step.repack))
+    return s;
+  const disco_kernel_call &call = *step.call;
   cpu_gather::Problem problem;
   if (cpu_gather::readNumbers(&call, problem) != DISCO_OK) {
     const std::string reason = disco_last_error();
     return fail(index, "to have a well-formed call: " + reason);
   }
+  // Those are the tensors' when it runs.
+  if (disco_status s = check.range(
+          Text("a batch in the call of %s", where.text).text, 0, 0, call.batch))
+    return s;
+  for (const void *pointer :
+       {call.x, call.gy, call.weight, call.bias, call.residual,
+        static_cast<const void *>(call.y),
+        static_cast<const void *>(call.grad_bias), call.psi.offsets,
+        call.psi.indices, call.psi.values})
+    if (disco_status s = check.absent(
+            Text("pointer in the call of %s", where.text).text, pointer))
+      return s;
+  if (disco_status s = check.range(
+          Text("a number of schedule fields of %s", where.text).text, 0,
+          DISCO_MAX_SCHEDULE_FIELDS, call.schedule.num_fields))
+    return s;
   for (int32_t layout : {call.schedule.in_layout, call.schedule.out_layout})
     if (disco_status s = check.range(Text("a layout of %s", where.text).text, 0,
                                      DISCO_NUM_LAYOUTS - 1, layout))
@@ -317,6 +338,14 @@ disco_status StepChecker::readRepack(int32_t index, Operands &operands) {
   const disco_abi_step &step = entry.steps[index];
   const Text where("a repack of step %d of entry '%s'", index, entry.name);
   if (disco_status s = check.present(where.text, step.repack))
+    return s;
+  const Text kind("step %d of entry '%s', which is a repack", index,
+                  entry.name);
+  if (disco_status s =
+          check.absent(Text("family of %s", kind.text).text, step.family))
+    return s;
+  if (disco_status s =
+          check.absent(Text("call of %s", kind.text).text, step.call))
     return s;
   if (checkRepack(step.repack) != DISCO_OK) {
     const std::string reason = disco_last_error();
@@ -349,17 +378,18 @@ disco_status StepChecker::step(int32_t index) {
 
 disco_status StepChecker::run() {
   const auto count = [&](const char *what, int32_t most, int32_t got,
-                         const void *table) -> disco_status {
+                         const void *table, uint64_t size) -> disco_status {
     const Text number("a number of %s of entry '%s'", what, entry.name);
     if (disco_status s = check.range(number.text, 0, most, got))
       return s;
     const Text name("%s of entry '%s'", what, entry.name);
-    return got > 0 ? check.present(name.text, table) : DISCO_OK;
+    return got > 0 ? check.table(name.text, table, got * size) : DISCO_OK;
   };
-  if (disco_status s = count("steps", maxSteps, entry.num_steps, entry.steps))
+  if (disco_status s = count("steps", maxSteps, entry.num_steps, entry.steps,
+                             sizeof *entry.steps))
     return s;
-  if (disco_status s =
-          count("buffers", maxBuffers, entry.num_buffers, entry.buffers))
+  if (disco_status s = count("buffers", maxBuffers, entry.num_buffers,
+                             entry.buffers, sizeof *entry.buffers))
     return s;
   for (int32_t i = 0; i < entry.num_buffers; ++i)
     if (disco_status s = buffer(i))

@@ -149,8 +149,8 @@ public:
       : step(step), batch(batch) {}
 
   Shape of(int32_t operand, const disco_abi_buffer &buffer) const {
-    return step.call ? ofCall(*step.call, operand, buffer)
-                     : ofRepack(*step.repack, operand);
+    return step.kind == DISCO_STEP_REPACK ? ofRepack(*step.repack, operand)
+                                          : ofCall(*step.call, operand, buffer);
   }
 
 private:
@@ -241,8 +241,9 @@ private:
 static disco_status failStep(disco_status status, const disco_abi_entry &entry,
                              int32_t index) {
   const std::string reason = disco_last_error();
+  const disco_abi_step &step = entry.steps[index];
   return fail(status, "entry '%s', step %d (%s): %s", entry.name, index,
-              entry.steps[index].family ? entry.steps[index].family : "repack",
+              step.kind == DISCO_STEP_REPACK ? "repack" : step.family,
               reason.c_str());
 }
 

@@ -16,6 +16,7 @@ namespace disco::runtime {
 /// The checks share the path that goes into every message.
 struct TableChecker {
   const char *path;
+  LoadedSegments library = {};
   int32_t numProbes = 0;
 
   disco_status number(const char *what, int64_t expected, int64_t got) const;
@@ -23,6 +24,9 @@ struct TableChecker {
                      int64_t got) const;
   disco_status present(const char *what, const void *pointer) const;
   disco_status absent(const char *what, const void *pointer) const;
+  /// Fails unless all of `bytes` bytes at `pointer` are the library's.
+  disco_status table(const char *what, const void *pointer,
+                     uint64_t bytes) const;
 };
 
 /// Fails unless the buffers and steps of an entry, whose types are well formed,

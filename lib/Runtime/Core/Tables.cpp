@@ -50,6 +50,18 @@ disco_status TableChecker::absent(const char *what, const void *pointer) const {
               "expected artifact '%s' to have no %s, but got one", path, what);
 }
 
+disco_status TableChecker::table(const char *what, const void *pointer,
+                                 uint64_t bytes) const {
+  if (disco_status s = present(what, pointer))
+    return s;
+  if (library.hold(pointer, bytes))
+    return DISCO_OK;
+  return fail(DISCO_ABI_MISMATCH,
+              "expected artifact '%s' to hold all of %s, but got %llu bytes at "
+              "%p, which are not all in it",
+              path, what, static_cast<unsigned long long>(bytes), pointer);
+}
+
 namespace {
 
 constexpr int32_t maxEntries = 4096;
@@ -81,7 +93,7 @@ struct Checker : TableChecker {
       return s;
     std::snprintf(what, sizeof what, "%ss of entry '%s'", kind, entry.name);
     if (count > 0)
-      if (disco_status s = present(what, table))
+      if (disco_status s = this->table(what, table, count * sizeof *table))
         return s;
     for (int32_t i = 0; i < count; ++i)
       if (disco_status s = type(entry, kind, i, table[i]))
@@ -195,13 +207,48 @@ bool isDeviceTarget(const char *target) {
   return std::strncmp(target, "cuda:", 5) == 0;
 }
 
+DeviceArch::DeviceArch(const char *target) {
+  if (std::strncmp(target, "cuda:sm_", 8) != 0)
+    return;
+  const char *text = target + 8;
+  int parsed = 0;
+  for (int i = 0; i < 4 && *text >= '0' && *text <= '9'; ++i)
+    parsed = 10 * parsed + (*text++ - '0');
+  isExact = *text == 'a';
+  if (parsed >= 10 && text[isExact] == '\0')
+    number = parsed;
+}
+
+/// What comes before anything that depends on it.
+static disco_status checkTarget(const char *path,
+                                const disco_abi_artifact &root) {
+  const char *target = root.target;
+  if (std::strcmp(target, "cpu") == 0)
+    return DISCO_OK;
+  if (DeviceArch(target).number < firstDeviceArch)
+    return fail(DISCO_UNSUPPORTED_TARGET,
+                "expected artifact '%s' to have target cpu or cuda:sm_N, N at "
+                "least %d (cuda:sm_90a), but got '%.100s'",
+                path, firstDeviceArch, target);
+  // One without steps is for the CPU.
+  return root.entry_size == sizeof(disco_abi_entry)
+             ? DISCO_OK
+             : fail(DISCO_ABI_MISMATCH,
+                    "expected artifact '%s' to have entry_size %zu, as target "
+                    "%s needs, but got %llu",
+                    path, sizeof(disco_abi_entry), target,
+                    static_cast<unsigned long long>(root.entry_size));
+}
+
 disco_status checkArtifactTables(const char *path,
                                  const disco_abi_artifact *root,
                                  std::vector<disco_abi_entry> &entries) {
-  Checker check{{path}};
+  Checker check{{path, LoadedSegments(root)}};
   // Magic and version come first: the rest has no meaning without them.
-  if (disco_status s = check.number("magic", DISCO_ARTIFACT_MAGIC, root->magic))
-    return s;
+  if (root->magic != DISCO_ARTIFACT_MAGIC)
+    return fail(DISCO_ABI_MISMATCH,
+                "expected artifact '%s' to have magic 0x%08x, but got 0x%08x",
+                path, DISCO_ARTIFACT_MAGIC, root->magic);
   if (disco_status s =
           check.number("ABI version", DISCO_ABI_VERSION, root->abi_version))
     return s;
@@ -219,6 +266,8 @@ disco_status checkArtifactTables(const char *path,
       root->target && root->cpu && root->cpu_features && root->producer;
   if (disco_status s = check.present("texts", texts ? root : nullptr))
     return s;
+  if (disco_status s = checkTarget(path, *root))
+    return s;
   if (disco_status s =
           check.range("a number of entries", 0, maxEntries, root->num_entries))
     return s;
@@ -227,10 +276,12 @@ disco_status checkArtifactTables(const char *path,
     return s;
   check.numProbes = root->num_probes;
   if (root->num_entries > 0)
-    if (disco_status s = check.present("entries", root->entries))
+    if (disco_status s = check.table("entries", root->entries,
+                                     root->num_entries * root->entry_size))
       return s;
   if (root->num_probes > 0)
-    if (disco_status s = check.present("probes", root->probes))
+    if (disco_status s = check.table("probes", root->probes,
+                                     root->num_probes * root->probe_size))
       return s;
   for (int32_t i = 0; i < root->num_entries; ++i) {
     disco_abi_entry entry = {};

@@ -81,6 +81,14 @@ std::optional<Order> parseOrder(std::string_view name) {
   return std::nullopt;
 }
 
+/// v / (1 + exp(-w)), also where exp(-w) overflows but the quotient is not 0.
+template <typename T> static T gate(T v, T w) {
+  if (!(w < 0))
+    return v / (1 + std::exp(-w));
+  const T half = std::exp(w / 2);
+  return v * half * half / (1 + half * half);
+}
+
 template <typename T> static T activate(Activation activation, T v) {
   switch (activation) {
   case Activation::none:
@@ -91,11 +99,10 @@ template <typename T> static T activate(Activation activation, T v) {
     // v/2 (1 + erf(v/sqrt 2)) without the cancellation at negative v.
     return T(0.5) * v * std::erfc(-v * T(M_SQRT1_2));
   case Activation::geluTanh:
-    return T(0.5) * v *
-           (1 + std::tanh(T(M_SQRT2 * M_2_SQRTPI / 2) *
-                          (v + T(0.044715) * v * v * v)));
+    // v/2 (1 + tanh(w/2)), likewise.
+    return gate(v, T(M_SQRT2 * M_2_SQRTPI) * (v + T(0.044715) * v * v * v));
   case Activation::silu:
-    return v / (1 + std::exp(-v));
+    return gate(v, v);
   }
   return v;
 }

@@ -195,7 +195,7 @@ class LyingArtifact : public testing::TestWithParam<Lie> {};
 INSTANTIATE_TEST_SUITE_P(
     Lies, LyingArtifact,
     testing::Values(
-        Lie{"magic", "magic 1329812292, but got 1179012931"},
+        Lie{"magic", "magic 0x4f435344, but got 0x46464f43"},
         Lie{"version", "ABI version 1, but got 2"},
         Lie{"struct_size", "struct_size 88, but got 80"},
         Lie{"entry_size", "entry_size 96, but got 64"},
@@ -253,26 +253,29 @@ TEST(Artifact, LibrariesWithoutTheSymbolAreRefused) {
       "expected '" + path + "' to export disco_artifact_root, but it does not");
 }
 
-TEST_F(ArtifactTest, OtherMachinesAndTargetsOpenButDoNotPrepare) {
-  for (const auto &[name, message] :
-       {std::pair<const char *, const char *>{
-            "feature", "expected the processor to have the feature "
-                       "'warp-drive', which '%' (built for x86-64) needs, but "
-                       "it has not"},
-        {"target", "expected '%' to be built for cpu, the context's device, "
-                   "but got target tpu"}}) {
-    disco_artifact *other = nullptr;
-    const std::string path = artifactPath(name);
-    ASSERT_EQ(disco_artifact_open(path.c_str(), &other), DISCO_OK)
-        << disco_last_error();
-    const disco_entry *entry = nullptr;
-    ASSERT_EQ(disco_artifact_find_entry(other, "main", &entry), DISCO_OK);
-    std::string expected = message;
-    expected.replace(expected.find('%'), 1, path);
-    EXPECT_FAILURE(disco_prepare(context, entry), DISCO_UNSUPPORTED_TARGET,
-                   expected);
-    disco_artifact_close(other);
-  }
+TEST_F(ArtifactTest, OtherMachinesOpenButDoNotPrepare) {
+  disco_artifact *other = nullptr;
+  const std::string path = artifactPath("feature");
+  ASSERT_EQ(disco_artifact_open(path.c_str(), &other), DISCO_OK)
+      << disco_last_error();
+  const disco_entry *entry = nullptr;
+  ASSERT_EQ(disco_artifact_find_entry(other, "main", &entry), DISCO_OK);
+  EXPECT_FAILURE(disco_prepare(context, entry), DISCO_UNSUPPORTED_TARGET,
+                 "expected the processor to have the feature 'warp-drive', "
+                 "which '" +
+                     path + "' (built for x86-64) needs, but it has not");
+  disco_artifact_close(other);
+}
+
+TEST(Artifact, UnknownTargetsAreNamedWhenOpened) {
+  disco_artifact *artifact = nullptr;
+  const std::string path = artifactPath("target");
+  EXPECT_FAILURE(disco_artifact_open(path.c_str(), &artifact),
+                 DISCO_UNSUPPORTED_TARGET,
+                 "expected artifact '" + path +
+                     "' to have target cpu or cuda:sm_N, N at least 80 "
+                     "(cuda:sm_90a), but got 'tpu'");
+  EXPECT_EQ(artifact, nullptr);
 }
 
 } // namespace

@@ -6,73 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CpuGatherTestUtil.h"
+#include "CpuGatherTestConv.h"
 
-#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <gtest/gtest.h>
 #include <limits>
 #include <sched.h>
-#include <sys/resource.h>
 #include <thread>
-#include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define DISCO_SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define DISCO_SANITIZED
-#endif
-#endif
 
 using namespace disco;
 using namespace disco::test;
 
 namespace {
-
-/// A conv of a layer that has empty rows, whole rings and a stride.
-struct Conv {
-  std::mt19937 random{7};
-  TestPsi psi;
-  DType dtype;
-  int64_t channels, outChannels;
-  Array x, weight, bias, y;
-  disco_kernel_call call;
-
-  explicit Conv(DType dtype = DType::f32, int64_t channels = 5,
-                int64_t outChannels = 7, int64_t nlonIn = 60,
-                int64_t nlonOut = 30)
-      : psi(sphereCase(
-            randomSphere(random, 9, 6, nlonIn, 5, nlonOut, nlonIn / 3), dtype)),
-        dtype(dtype), channels(channels), outChannels(outChannels),
-        x(randomArray(random, dtype, {2, channels, 6, nlonIn})),
-        weight(randomArray(random, dtype, {outChannels, channels, 9})),
-        bias(randomArray(random, dtype, {outChannels})),
-        y(nanArray(dtype, {2, outChannels, 5, nlonOut})),
-        call(makeKernelCall(DISCO_OP_CONV, psi.tables, dtype)) {
-    call.batch = 2;
-    call.channels = channels;
-    call.out_channels = outChannels;
-    call.has_bias = 1;
-    call.activation = DISCO_ACTIVATION_GELU;
-    call.x = x.bytes.data();
-    call.weight = weight.bytes.data();
-    call.bias = bias.bytes.data();
-    call.y = y.bytes.data();
-  }
-
-  std::vector<uint8_t> run() {
-    y = nanArray(dtype, y.shape);
-    call.y = y.bytes.data();
-    const Status s = runKernel(*findKernelFamily("cpu_gather"), call);
-    EXPECT_TRUE(s) << s.message();
-    return y.bytes;
-  }
-};
 
 //===----------------------------------------------------------------------===//
 // Determinism
@@ -411,9 +359,17 @@ TEST(CpuGatherErrors, NumbersThatDoNotFitAreNamed) {
        [](auto &c) { c.activation = 5; }},
       {"expected the element type to be a floating-point type, but got i32",
        [](auto &c) { c.dtype = DISCO_I32; }},
-      {"expected the weight's type to be that of the fields (f32) or f32, but "
+      {"expected the weight's type to be that of the fields (f32), but "
        "got f64",
        [](auto &c) { c.weight_dtype = DISCO_F64; }},
+      {"expected the weight's type to be that of the fields (f64), but got f32",
+       [](auto &c) { c.dtype = DISCO_F64; }},
+      {"expected the weight's type to be that of the fields (f16) or f32, but "
+       "got bf16",
+       [](auto &c) {
+         c.dtype = DISCO_F16;
+         c.weight_dtype = DISCO_BF16;
+       }},
       {"expected groups to divide the 5 input and 7 output channels, but got 2",
        [](auto &c) { c.groups = 2; }},
       {"expected groups to divide the 5 input and 7 output channels, but got 0",
@@ -445,6 +401,10 @@ TEST(CpuGatherErrors, NumbersThatDoNotFitAreNamed) {
       {"expected the schedule's channel block to be in [0, 2147483647], but "
        "got -1",
        [](auto &c) { setFields(c, {16, -1}); }},
+      {"expected the number of threads to be in [0, 256], but got 257",
+       [](auto &c) { c.num_threads = 257; }},
+      {"expected the number of threads to be in [0, 256], but got -1",
+       [](auto &c) { c.num_threads = -1; }},
       {"expected batch to be in [0, 2147483647], but got -1",
        [](auto &c) { c.batch = -1; }},
       {"expected psi's form to be in [0, 3], but got 9",
@@ -531,6 +491,61 @@ TEST(CpuGatherErrors, TablesAndPointersAreCheckedBeforeAnythingIsWritten) {
   }
 }
 
+/// psi of one arc with two taps of a quarter each, at the point and its eastern
+/// neighbour.
+filter::SphereOperator twoQuarters(double east) {
+  filter::SphereOperator op;
+  op.numBasis = 1;
+  op.nlatIn = op.nlatOut = 1;
+  op.nlonIn = op.nlonOut = 24;
+  op.rowOffsets = {0, 1};
+  op.arcs = {{0, 0, 2, 0}};
+  op.values = {0.25, east};
+  return op;
+}
+
+TEST(CpuGather, MirroredTapsAreAddedBeforeTheyAreMultiplied) {
+  // A limit that the interface states: finite up to half of the largest number
+  // of the sums' type, infinite beyond, though the result would be finite.
+  constexpr double f32 = std::numeric_limits<float>::max();
+  const struct {
+    DType dtype;
+    double largest; ///< that adds up to a finite sum
+    double beyond;  ///< 0: all sums are finite
+  } cases[] = {{DType::f64, std::numeric_limits<double>::max() / 2,
+                std::numeric_limits<double>::max() / 2 * (1 + 0x1p-50)},
+               {DType::f32, f32 / 2, f32 / 2 * (1 + 0x1p-20)},
+               {DType::bf16, 0x1.fep126, 0x1p127},
+               {DType::f16, 65504, 0}};
+  for (const auto &c : cases)
+    for (const double sign : {1.0, -1.0})
+      for (int32_t op : {DISCO_OP_CONTRACT, DISCO_OP_CONTRACT_SUM}) {
+        const TestPsi psi =
+            sphereCase(twoQuarters(0.25 * sign),
+                       c.dtype == DType::f64 ? DType::f64 : DType::f32);
+        const bool isSum = op == DISCO_OP_CONTRACT_SUM;
+        const auto run = [&](double value) {
+          Array x = *Array::create(c.dtype,
+                                   isSum ? std::vector<int64_t>{1, 1, 1, 1, 24}
+                                         : std::vector<int64_t>{1, 1, 1, 24});
+          x.set(10, value);
+          x.set(11, sign * value);
+          Array y =
+              nanArray(c.dtype, isSum ? std::vector<int64_t>{1, 1, 1, 24}
+                                      : std::vector<int64_t>{1, 1, 1, 1, 24});
+          y.bytes = runSparse(op, psi, x, y, 1, 0);
+          return y.at(10);
+        };
+        const std::string where = std::string(nameOf(c.dtype)) + ", sign " +
+                                  std::to_string(sign) + ", operation " +
+                                  std::to_string(op);
+        EXPECT_EQ(run(c.largest), c.largest / 2) << where;
+        if (c.beyond > 0) {
+          EXPECT_EQ(run(c.beyond), INFINITY) << where;
+        }
+      }
+}
+
 static std::string address(const void *pointer) {
   char text[32];
   std::snprintf(text, sizeof text, "%p", pointer);
@@ -559,6 +574,91 @@ TEST(CpuGatherErrors, OperandsThatOverlapTheResultAreRefused) {
   EXPECT_EQ(refusal(conv),
             "expected y not to overlap residual, but got addresses " +
                 address(y) + " and " + address(y + 4));
+}
+
+TEST(CpuGatherErrors, TablesThatOverlapTheResultAreRefused) {
+  Conv conv;
+  const disco_kernel_psi psi = conv.call.psi;
+  const size_t indexSize = psi.index_dtype == DISCO_I64 ? 8 : 4;
+  const struct {
+    const char *what;
+    const void *disco_kernel_psi::*table;
+    size_t bytes;
+  } tables[] = {
+      {"psi's offsets", &disco_kernel_psi::offsets, (5 + 1) * indexSize},
+      {"psi's indices", &disco_kernel_psi::indices,
+       psi.num_arcs * 4 * indexSize},
+      {"psi's values", &disco_kernel_psi::values,
+       psi.num_taps * 9 * sizeof(float)}};
+  const size_t room = conv.y.bytes.size();
+  for (const auto &t : tables) {
+    // A copy with room for results on both sides.
+    std::vector<uint8_t> memory(t.bytes + 2 * room, 0xff);
+    uint8_t *table = memory.data() + room;
+    std::memcpy(table, psi.*t.table, t.bytes);
+    const std::vector<uint8_t> before = memory;
+    conv.call.psi = psi;
+    conv.call.psi.*t.table = table;
+    // An element of the result is the first or the last of the table.
+    for (uint8_t *y : {table + 4 - room, table + t.bytes - 4}) {
+      conv.call.y = y;
+      EXPECT_EQ(refusal(conv), "expected y not to overlap " +
+                                   std::string(t.what) +
+                                   ", but got addresses " + address(y) +
+                                   " and " + address(table));
+      EXPECT_EQ(memory, before);
+    }
+    // Beside it there is nothing wrong.
+    for (uint8_t *y : {table - room, table + t.bytes}) {
+      conv.call.y = y;
+      EXPECT_EQ(refusal(conv), "");
+    }
+  }
+}
+
+TEST(CpuGatherErrors, WorkspaceThatOverlapsAnOperandIsRefused) {
+  Conv conv;
+  uint64_t bytes;
+  ASSERT_EQ(disco_cpu_gather_workspace_bytes(&conv.call, &bytes), DISCO_OK);
+  AlignedMemory memory(bytes + 64);
+  auto *workspace = static_cast<uint8_t *>(memory.get());
+  std::fill_n(workspace, bytes + 64, uint8_t(0));
+  const auto run = [&](const disco_kernel_call &call) -> std::string {
+    return disco_cpu_gather_run(&call, workspace, bytes) == DISCO_OK
+               ? ""
+               : disco_last_error();
+  };
+  const auto message = [&](const char *what, const void *pointer) {
+    return "expected workspace not to overlap " + std::string(what) +
+           ", but got addresses " + address(workspace) + " and " +
+           address(pointer);
+  };
+  // Its last element; nothing of the operand is read.
+  uint8_t *inside = workspace + bytes - 4;
+  disco_kernel_call call = conv.call;
+  call.y = inside;
+  EXPECT_EQ(run(call), message("y", inside));
+  call = conv.call;
+  call.x = inside;
+  EXPECT_EQ(run(call), message("x", inside));
+  call = conv.call;
+  call.weight = inside;
+  EXPECT_EQ(run(call), message("weight", inside));
+  call = conv.call;
+  call.bias = inside;
+  EXPECT_EQ(run(call), message("bias", inside));
+  call = conv.call;
+  call.has_residual = 1;
+  call.residual = inside;
+  EXPECT_EQ(run(call), message("residual", inside));
+  // Tables are read before: a copy of the real one.
+  std::memcpy(workspace, conv.call.psi.values,
+              std::min<size_t>(bytes, conv.call.psi.num_taps * 9 * 4));
+  call = conv.call;
+  call.psi.values = workspace;
+  EXPECT_EQ(run(call), message("psi's values", workspace));
+  for (uint8_t byte : conv.y.bytes)
+    ASSERT_EQ(byte, 0xff);
 }
 
 TEST(CpuGather, TheResidualMayBeTheResultItself) {
@@ -592,27 +692,6 @@ TEST(CpuGatherErrors, OperandsThatAreNotAlignedAreRefused) {
                                std::to_string(size) +
                                " bytes, but got address " +
                                address(indices + 1));
-}
-
-TEST(CpuGatherErrors, ABadNumberOfThreadsInTheEnvironmentIsNamed) {
-  Conv conv;
-  conv.call.num_threads = 0;
-  for (const char *bad :
-       {"0", "-2", "x", "3x", "257", "99999999999999999999"}) {
-    ::setenv("DISCO_NUM_THREADS", bad, 1);
-    EXPECT_EQ(refusal(conv), "expected the environment variable "
-                             "DISCO_NUM_THREADS to be a number in [1, 256], "
-                             "but got '" +
-                                 std::string(bad) + "'");
-  }
-  for (const char *good : {"1", "256", ""}) {
-    ::setenv("DISCO_NUM_THREADS", good, 1);
-    conv.run();
-  }
-  ::setenv("DISCO_NUM_THREADS", "x", 1);
-  conv.call.num_threads = 2; // the variable is not read
-  conv.run();
-  ::unsetenv("DISCO_NUM_THREADS");
 }
 
 TEST(CpuGatherErrors, PointIndicesOutOfRangeAreNamed) {
@@ -671,99 +750,5 @@ TEST(CpuGatherErrors, HugeProblemsOverflowNothing) {
     EXPECT_GT(bytes, uint64_t(1) << 37);
   }
 }
-
-//===----------------------------------------------------------------------===//
-// Threads
-//===----------------------------------------------------------------------===//
-
-TEST(CpuGatherThreads, ManyRunsAtOnceAllGiveTheSameResult) {
-  constexpr int numThreads = 8, runs = 10000 / numThreads;
-  Conv conv(DType::f32, 2, 3, 24, 12);
-  conv.call.num_threads = 2;
-  const std::vector<uint8_t> expected = conv.run();
-  uint64_t bytes;
-  ASSERT_EQ(disco_cpu_gather_workspace_bytes(&conv.call, &bytes), DISCO_OK);
-  std::atomic<int> right{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < numThreads; ++i)
-    threads.emplace_back([&] {
-      AlignedMemory workspace(bytes);
-      disco_kernel_call call = conv.call;
-      std::vector<uint8_t> y(expected.size());
-      call.y = y.data();
-      for (int run = 0; run < runs; ++run) {
-        std::fill(y.begin(), y.end(), uint8_t(0xff));
-        if (disco_cpu_gather_run(&call, workspace.get(), bytes) == DISCO_OK &&
-            y == expected)
-          ++right;
-      }
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  EXPECT_EQ(right, numThreads * runs);
-}
-
-//===----------------------------------------------------------------------===//
-// Memory
-//===----------------------------------------------------------------------===//
-
-// Sanitizers need address space of their own.
-#ifndef DISCO_SANITIZED
-
-/// The limit of the address space is for a process of its own, which has
-/// started no threads yet.
-class CpuGatherMemory : public ::testing::Test {
-protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static bool limit(rlim_t bytes) {
-    const rlimit limits{bytes, bytes};
-    return setrlimit(RLIMIT_AS, &limits) == 0;
-  }
-};
-
-TEST_F(CpuGatherMemory, WhereNoThreadCanBeStartedTheCallerDoesItAll) {
-  Conv conv;
-  conv.call.num_threads = 1;
-  const std::vector<uint8_t> expected = conv.run();
-  conv.call.num_threads = 8;
-  uint64_t bytes;
-  ASSERT_EQ(disco_cpu_gather_workspace_bytes(&conv.call, &bytes), DISCO_OK);
-  const AlignedMemory workspace(bytes);
-  conv.y = nanArray(DType::f32, conv.y.shape);
-  conv.call.y = conv.y.bytes.data();
-  EXPECT_EXIT(
-      {
-        // No stack can be mapped any more, nor anything else.
-        if (!limit(0))
-          _exit(4);
-        if (disco_cpu_gather_run(&conv.call, workspace.get(), bytes) !=
-            DISCO_OK)
-          _exit(3);
-        _exit(conv.y.bytes == expected ? 0 : 2);
-      },
-      ::testing::ExitedWithCode(0), "");
-}
-
-TEST_F(CpuGatherMemory, WithoutMemoryForItsWorkspaceACallIsNotRun) {
-  Conv conv;
-  conv.call.channels = conv.call.out_channels = 1 << 17;
-  conv.call.batch = 1;
-  conv.call.num_threads = 256;
-  setFields(conv.call, {INT32_MAX, INT32_MAX});
-  EXPECT_EXIT(
-      {
-        if (!limit(rlim_t(1) << 32))
-          _exit(4);
-        const Status s = runKernel(*findKernelFamily("cpu_gather"), conv.call);
-        if (!s)
-          std::fprintf(stderr, "%s", s.message().c_str());
-        _exit(s ? 3 : 0);
-      },
-      ::testing::ExitedWithCode(0),
-      "^expected [0-9]+ bytes of workspace, but there is no memory$");
-}
-
-#endif
 
 } // namespace

@@ -166,10 +166,11 @@ INSTANTIATE_TEST_SUITE_P(CpuGather, LayerLike, testing::Range(0, 40));
 TEST(CpuGatherSums, ValuesThatAreNotFiniteReachTheirPointsAndNoOthers) {
   std::mt19937 random(21);
   for (const int64_t nlon : widths)
-    for (const bool isMirrored : {false, true}) {
+    for (const int64_t channels : {2, 9}) { // few and enough for transforms
+      const bool isMirrored = random() % 2;
       const TestPsi psi =
           sphereCase(layerLike(random, 3, 20, nlon, isMirrored), DType::f32);
-      Array x = randomArray(random, DType::f32, {1, 2, 3, 20, nlon});
+      Array x = randomArray(random, DType::f32, {1, channels, 3, 20, nlon});
       for (int64_t i = 7; i < x.numElements(); i += 20 * nlon / 3 + 13)
         x.set(i, i % 2 == 0 ? NAN : INFINITY);
       const reference::Tensor expected =
@@ -179,7 +180,7 @@ TEST(CpuGatherSums, ValuesThatAreNotFiniteReachTheirPointsAndNoOthers) {
         disco_kernel_call call =
             makeKernelCall(DISCO_OP_CONTRACT_SUM, psi.tables, DType::f32);
         call.batch = 1;
-        call.channels = 2;
+        call.channels = channels;
         call.num_threads = threads;
         call.x = x.bytes.data();
         call.y = y.bytes.data();
@@ -203,15 +204,15 @@ TEST(CpuGatherSums, ThreadsAndBlocksDoNotChangeABitOfALayer) {
     // Rows enough for several tasks, whose first and last groups are split.
     const TestPsi psi =
         sphereCase(layerLike(random, 9, 40, nlon, true), DType::f32);
-    const Array x = randomArray(random, DType::f32, {1, 5, 9, 40, nlon});
+    const Array x = randomArray(random, DType::f32, {1, 11, 9, 40, nlon});
     std::vector<uint8_t> expected;
     for (const int threads : {1, 2, 5, 8})
       for (const int64_t block : {0, 1, 2, 5}) {
-        Array y = nanArray(DType::f32, {1, 5, 40, nlon});
+        Array y = nanArray(DType::f32, {1, 11, 40, nlon});
         disco_kernel_call call =
             makeKernelCall(DISCO_OP_CONTRACT_SUM, psi.tables, DType::f32);
         call.batch = 1;
-        call.channels = 5;
+        call.channels = 11;
         call.num_threads = threads;
         setFields(call, {0, block});
         call.x = x.bytes.data();
@@ -223,6 +224,83 @@ TEST(CpuGatherSums, ThreadsAndBlocksDoNotChangeABitOfALayer) {
         EXPECT_EQ(y.bytes, expected) << threads << " threads, " << block;
       }
   }
+}
+
+/// contract_sum of some channels of x [1, channels, ..].
+Array sumOf(const TestPsi &psi, const Array &x, int64_t firstChannel,
+            int64_t channels) {
+  std::vector<int64_t> shape = {1, channels};
+  shape.insert(shape.end(), psi.op.shape().out.begin(),
+               psi.op.shape().out.end());
+  Array y = nanArray(x.dtype, shape);
+  disco_kernel_call call =
+      makeKernelCall(DISCO_OP_CONTRACT_SUM, psi.tables, x.dtype);
+  call.batch = 1;
+  call.channels = channels;
+  call.x = x.bytes.data() + firstChannel * (x.bytes.size() / x.shape[1]);
+  call.y = y.bytes.data();
+  const Status s = runKernel(*findKernelFamily("cpu_gather"), call);
+  EXPECT_TRUE(s) << s.message();
+  return y;
+}
+
+class Transformed : public testing::TestWithParam<int> {};
+
+TEST_P(Transformed, RowsWithLongArcsAreAccurate) {
+  // Sizes of all factors, even and odd; several arcs on a ring; phases.
+  constexpr int64_t sizes[] = {60, 75, 96, 100, 128, 180, 243, 250, 360};
+  std::mt19937 random(3000 + GetParam());
+  ConvCase c;
+  c.batch = 1 + random() % 2;
+  c.channels = 7 + static_cast<int64_t>(random() % 11);
+  c.threads = 1 + random() % 3;
+  c.dtype = GetParam() % 3 ? DType::f32 : DType::f64;
+  const int64_t numBasis = 1 + static_cast<int64_t>(random() % 20);
+  const int64_t n = sizes[GetParam() % 9];
+  const int64_t phases = GetParam() % 4 == 0 ? 2 : 1;
+  const TestPsi psi = sphereCase(
+      GetParam() % 2 ? layerLike(random, numBasis, 9, n, random() % 2)
+                     : randomSphere(random, numBasis, 4, n, 5, phases * n, n),
+      c.dtype);
+  SCOPED_TRACE("K " + std::to_string(numBasis) + ", " + describe(c));
+  EXPECT_EQ(checkContractSum(random, psi, c), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(CpuGather, Transformed, testing::Range(0, 36));
+
+TEST(CpuGatherSums, ChannelsEnoughAreTransformed) {
+  std::mt19937 random(23);
+  const int64_t nlon = 180, channels = 16;
+  // The last row's whole ring alone would be transformed for one channel too.
+  const TestPsi psi =
+      sphereCase(layerLike(random, 3, 20, nlon, true), DType::f32);
+  const Array x = randomArray(random, DType::f32, {1, channels, 3, 20, nlon});
+  const Array together = sumOf(psi, x, 0, channels);
+  const Array alone = sumOf(psi, x, 1, 1);
+  int64_t numOthers = 0;
+  for (int64_t i = 0; i < alone.numElements(); ++i) {
+    const double expected = alone.at(i);
+    numOthers += together.at(alone.numElements() + i) != expected;
+    EXPECT_NEAR(together.at(alone.numElements() + i), expected, 1e-4) << i;
+  }
+  EXPECT_GT(numOthers, 0);                       // other sums near the poles,
+  EXPECT_LT(numOthers, alone.numElements() / 2); // the same elsewhere
+}
+
+TEST(CpuGatherSums, SumsThatOnlyATransformOverflowsAreFinite) {
+  std::mt19937 random(24);
+  filter::SphereOperator op = layerLike(random, 3, 20, 180, true);
+  for (double &value : op.values)
+    value *= 1e-3;
+  const TestPsi psi = sphereCase(op, DType::f32);
+  Array x = randomArray(random, DType::f32, {1, 9, 3, 20, 180});
+  for (int64_t i = 0; i < x.numElements(); ++i)
+    x.set(i, x.at(i) * 5e37);
+  const reference::Tensor expected =
+      *reference::contractSum(psi.op, reference::Tensor::from(x), {});
+  const Array y = sumOf(psi, x, 0, 9);
+  for (int64_t i = 0; i < y.numElements(); ++i)
+    ASSERT_NEAR(y.at(i), expected.data[i], 1e32) << i;
 }
 
 } // namespace

@@ -15,6 +15,8 @@
 
 #include "disco/ABI/DeviceKernel.h"
 
+#include <cstdlib>
+
 using namespace disco;
 using namespace disco::test;
 
@@ -23,10 +25,11 @@ namespace {
 class StepsTest : public testing::Test {
 protected:
   /// Opens the artifact as it is, which is malformed.
-  void expectRefusal(const std::string &message) {
+  void expectRefusal(const std::string &message,
+                     disco_status status = DISCO_ABI_MISMATCH) {
     disco_artifact *opened = nullptr;
-    EXPECT_FAILURE(disco_artifact_open(tables.path.c_str(), &opened),
-                   DISCO_ABI_MISMATCH, message);
+    EXPECT_FAILURE(disco_artifact_open(tables.path.c_str(), &opened), status,
+                   message);
     EXPECT_EQ(opened, nullptr);
   }
   /// Changes a field, is refused, and changes it back.
@@ -145,9 +148,9 @@ TEST_F(StepsTest, MalformedEntriesAreRefused) {
   refuseTable(chain.steps, nullptr, "steps of entry 'chain', but got null");
   refuseTable(chain.buffers, nullptr, "buffers of entry 'chain', but got null");
   // Without the fields behind, there are no steps.
-  refuse(tables.root().entry_size, DISCO_ENTRY_SIZE_CPU,
-         "expected output 0 of entry 'chain' of artifact '" + tables.path +
-             "' to be written by a step, but it is by none");
+  refuseTable(tables.root().entry_size, DISCO_ENTRY_SIZE_CPU,
+              "entry_size 96, as target cuda:sm_80 needs, but got 72");
+  refuseTable(tables.root().entry_size, 104, "entry_size 96, but got 104");
   refuse(chain.num_steps, 2,
          "expected output 0 of entry 'chain' of artifact '" + tables.path +
              "' to be written by a step, but it is by none");
@@ -162,6 +165,91 @@ TEST_F(StepsTest, MalformedEntriesAreRefused) {
 TEST_F(StepsTest, CodeIsNotForGpusAndStepsNotForTheCpu) {
   refuseTable(tables.root().target, "cpu",
               "code of entry 'chain', but got null");
+}
+
+TEST_F(StepsTest, UnknownTargetsAreNamedWhenOpened) {
+  for (const char *target :
+       {"", "cuda", "cuda:", "cuda:h200", "cuda:sm_", "cuda:sm_9x",
+        "cuda:sm_70", "cuda:sm_90b", "cuda:sm_90aa", "cuda:sm_100000",
+        "cuda:sm_-90", "CUDA:sm_90", "rocm:gfx90", "cpu "}) {
+    const char *const right = tables.root().target;
+    tables.root().target = target;
+    expectRefusal("expected artifact '" + tables.path +
+                      "' to have target cpu or cuda:sm_N, N at least 80 "
+                      "(cuda:sm_90a), but got '" +
+                      target + "'",
+                  DISCO_UNSUPPORTED_TARGET);
+    tables.root().target = right;
+  }
+  for (const char *target : {"cuda:sm_80", "cuda:sm_90a", "cuda:sm_120"}) {
+    tables.root().target = target;
+    disco_artifact *opened = nullptr;
+    EXPECT_EQ(disco_artifact_open(tables.path.c_str(), &opened), DISCO_OK)
+        << disco_last_error();
+    disco_artifact_close(opened);
+  }
+  tables.root().target = "cuda:sm_80";
+}
+
+TEST_F(StepsTest, TheEnvironmentsThreadsAreNotReadForAGpu) {
+  ASSERT_EQ(::setenv("DISCO_NUM_THREADS", "abc", 1), 0);
+  disco_artifact *opened = nullptr;
+  EXPECT_EQ(disco_artifact_open(tables.path.c_str(), &opened), DISCO_OK)
+      << disco_last_error();
+  disco_artifact_close(opened);
+  // Nor by calls for devices; whether there is one is another matter.
+  disco_device_context context = {};
+  context.struct_size = sizeof context;
+  context.device = 12345;
+  disco_kernel_call call = *chain.steps[0].call;
+  call.psi.offsets = chain.buffers[1].data;
+  call.psi.indices = chain.buffers[2].data;
+  call.psi.values = chain.buffers[3].data;
+  disco_prepared *prepared = nullptr;
+  EXPECT_NE(disco_device_prepare("csr_gather", &context, &call, &prepared),
+            DISCO_OK);
+  EXPECT_EQ(std::string(disco_last_error()).find("DISCO_NUM_THREADS"),
+            std::string::npos)
+      << disco_last_error();
+  ::unsetenv("DISCO_NUM_THREADS");
+}
+
+TEST_F(StepsTest, TablesThatAreLongerThanTheFileAreRefused) {
+  const auto longer = [&](const char *what, uint64_t bytes,
+                          const void *pointer) {
+    char address[32];
+    std::snprintf(address, sizeof address, "%p", pointer);
+    return "expected artifact '" + tables.path + "' to hold all of " + what +
+           ", but got " + std::to_string(bytes) + " bytes at " + address +
+           ", which are not all in it";
+  };
+  disco_abi_buffer &values = tables.buffer(chain, 3);
+  static const int64_t dims[] = {int64_t(1) << 28, 2};
+  const char *what = "data of buffer 3 of entry 'chain'";
+  refuse(values.dims, dims, longer(what, uint64_t(1) << 31, values.data));
+  // All of them, where 2^63 bytes are refused before.
+  static const int64_t most[] = {int64_t(1) << 59, 2};
+  refuse(values.dims, most, longer(what, uint64_t(1) << 62, values.data));
+  // What is elsewhere: on the stack, and in this program.
+  const float elsewhere[10] = {};
+  refuse(values.data, elsewhere, longer(what, 40, elsewhere));
+  static const float own[10] = {1};
+  refuse(values.data, own, longer(what, 40, own));
+  refuse(chain.num_steps, 65536,
+         longer("steps of entry 'chain'", 65536 * sizeof(disco_abi_step),
+                chain.steps));
+  refuse(chain.num_buffers, 262144,
+         longer("buffers of entry 'chain'", 262144 * sizeof(disco_abi_buffer),
+                chain.buffers));
+  refuse(
+      tables.root().num_entries, 4096,
+      longer("entries", 4096 * sizeof(disco_abi_entry), tables.root().entries));
+  // None of an empty one is read.
+  static const int64_t none[] = {0, 2};
+  disco_abi_buffer &unused = tables.buffer(tables.entry(3), 3);
+  refuse(unused.dims, none,
+         "expected step 0 of entry 'longer' of artifact '" + tables.path +
+             "' to have psi's values of at least 10 elements, but got 0");
 }
 
 TEST_F(StepsTest, MalformedBuffersAreRefused) {
@@ -244,6 +332,44 @@ TEST_F(StepsTest, MalformedStepsAreRefused) {
              "but got 9");
   refuseTable(call.schedule.out_layout, 3,
               "a layout of step 0 of entry 'chain' in [0, 2], but got 3");
+  refuseTable(call.schedule.num_fields, 17,
+              "a number of schedule fields of step 0 of entry 'chain' in [0, "
+              "16], but got 17");
+  refuseTable(call.schedule.num_fields, -1,
+              "a number of schedule fields of step 0 of entry 'chain' in [0, "
+              "16], but got -1");
+}
+
+TEST_F(StepsTest, WhatARunSaysIsNotInATable) {
+  disco_kernel_call &call = tables.call(tables.step(chain, 0));
+  refuseStep(0, call.batch, -7,
+             "to have a well-formed call: expected batch to be in [0, "
+             "2147483647], but got -7");
+  refuseTable(call.batch, 2,
+              "a batch in the call of step 0 of entry 'chain' in [0, 0], but "
+              "got 2");
+  const std::string message =
+      "no pointer in the call of step 0 of entry 'chain', but got one";
+  static float memory;
+  for (const void **pointer :
+       {&call.x, &call.gy, &call.weight, &call.bias, &call.residual,
+        &call.psi.offsets, &call.psi.indices, &call.psi.values})
+    refuseTable(*pointer, &memory, message);
+  refuseTable(call.y, &memory, message);
+  refuseTable(call.grad_bias, &memory, message);
+}
+
+TEST_F(StepsTest, AStepOfTwoKindsIsRefused) {
+  disco_abi_step &kernel = tables.step(chain, 0);
+  disco_abi_step &repack = tables.step(tables.entry(2), 0);
+  refuseTable(kernel.repack, repack.repack,
+              "no repack of step 0 of entry 'chain', but got one");
+  refuseTable(repack.call, kernel.call,
+              "no call of step 0 of entry 'repack', which is a repack, but got "
+              "one");
+  refuseTable(repack.family, "csr_gather",
+              "no family of step 0 of entry 'repack', which is a repack, but "
+              "got one");
 }
 
 TEST_F(StepsTest, OperandsThatDoNotFitTheCallAreRefused) {

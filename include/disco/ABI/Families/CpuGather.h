@@ -75,6 +75,12 @@ enum {
   DISCO_CPU_GATHER_SUMS_BYTES = 16 << 20,
   DISCO_CPU_GATHER_TASKS_PER_THREAD = 8,
   DISCO_CPU_GATHER_TASK_ROWS = 8,
+  /** contract_sum by transforms of rings: taps of an arc from which on, if
+   * channels fill the vectors; bytes of the spectra of filters; rows of a task.
+   */
+  DISCO_CPU_GATHER_FOURIER_TAPS = 24,
+  DISCO_CPU_GATHER_FOURIER_BYTES = 4 << 20,
+  DISCO_CPU_GATHER_FOURIER_ROWS = 16,
   /** conv_weight_grad: tasks to have, if their sums need no more bytes. */
   DISCO_CPU_GATHER_TASK_TARGET = 32,
   DISCO_CPU_GATHER_PARTIAL_BYTES = 24 << 20

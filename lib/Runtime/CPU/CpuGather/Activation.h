@@ -20,12 +20,35 @@
 
 namespace disco::cpu_gather::DISCO_ISA {
 
-static inline float erfcOf(float v) { return erfcf(v); }
-static inline double erfcOf(double v) { return erfc(v); }
-static inline float tanhOf(float v) { return tanhf(v); }
-static inline double tanhOf(double v) { return tanh(v); }
-static inline float expOf(float v) { return expf(v); }
-static inline double expOf(double v) { return exp(v); }
+// Far below zero all but relu are v times something that vanishes, and that
+// must keep its digits there too: no 1 - (almost 1), and no exponential that
+// overflows where the product has not vanished. In float the argument of an
+// exponential has lost digits already, so that it is computed in double.
+
+/// v / (1 + exp(-w)), for a T.
+template <typename T> static inline double gate(double v, double w) {
+  // A double that overflows is one of a quotient that is 0 in float.
+  if (__is_same(T, float) || !(w < 0))
+    return v / (1 + exp(-w));
+  // In halves, since exp(w) has no digits left below -708 when v exp(w) does.
+  const double half = exp(0.5 * w);
+  return v * half * half / (1 + half * half);
+}
+
+static inline double gelu(double v) {
+  return 0.5 * v * erfc(-v * 0.70710678118654752440);
+}
+static inline float gelu(float v) {
+  // The relative error of erfc(z) is 2 z^2 times that of z.
+  if (v < -2)
+    return float(gelu(double(v)));
+  return 0.5f * v * erfcf(-v * 0.70710678118654752440f);
+}
+
+template <typename T> static inline double geluTanh(double v) {
+  // 1 + tanh(w / 2) = 2 / (1 + exp(-w))
+  return gate<T>(v, 1.5957691216057307117 * (v + 0.044715 * v * v * v));
+}
 
 template <typename T>
 static void activate(T *values, int64_t count, int32_t activation) {
@@ -36,19 +59,15 @@ static void activate(T *values, int64_t count, int32_t activation) {
     return;
   case DISCO_ACTIVATION_GELU:
     for (int64_t i = 0; i < count; ++i)
-      values[i] =
-          T(0.5) * values[i] * erfcOf(-values[i] * T(0.70710678118654752440));
+      values[i] = gelu(values[i]);
     return;
   case DISCO_ACTIVATION_GELU_TANH:
-    for (int64_t i = 0; i < count; ++i) {
-      const T v = values[i];
-      const T inner = T(0.79788456080286535588) * (v + T(0.044715) * v * v * v);
-      values[i] = T(0.5) * v * (1 + tanhOf(inner));
-    }
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = T(geluTanh<T>(double(values[i])));
     return;
   case DISCO_ACTIVATION_SILU:
     for (int64_t i = 0; i < count; ++i)
-      values[i] = values[i] / (1 + expOf(-values[i]));
+      values[i] = T(gate<T>(double(values[i]), double(values[i])));
     return;
   default:
     return;

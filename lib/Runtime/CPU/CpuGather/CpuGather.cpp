@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../Core/Internal.h"
+#include "../ThreadPool.h"
+#include "Kernels.h"
 #include "Operations.h"
 #include "Points.h"
 #include "Sphere.h"
@@ -100,7 +102,8 @@ template <typename P> disco_status measure(P &plan, uint64_t &bytes) {
 }
 
 template <typename P>
-disco_status runIn(P &plan, void *workspace, uint64_t given) {
+disco_status runIn(const Problem &problem, P &plan, void *workspace,
+                   uint64_t given) {
   uint64_t needed = 0;
   if (disco_status s = measure(plan, needed))
     return s;
@@ -118,6 +121,8 @@ disco_status runIn(P &plan, void *workspace, uint64_t given) {
                 "expected workspace to be aligned to %d bytes, but got address "
                 "%p",
                 DISCO_ALIGNMENT, workspace);
+  if (disco_status s = checkWorkspace(problem, workspace, needed))
+    return s;
   Arena arena(workspace);
   plan.layout(arena);
   plan.run();
@@ -152,8 +157,19 @@ disco_status disco_cpu_gather_run(const disco_kernel_call *call,
     if (disco_status s = checkOperands(problem))
       return s;
     return withPlan(problem, [&](auto &plan) {
-      return runIn(plan, workspace, workspace_bytes);
+      return runIn(problem, plan, workspace, workspace_bytes);
     });
+  });
+}
+
+disco_status disco_cpu_gather_threads(int32_t num_threads, int32_t *count) {
+  return disco::runtime::guarded([&]() -> disco_status {
+    if (!count)
+      return fail(DISCO_INVALID_ARGUMENT,
+                  "expected count to be a pointer, but got null");
+    if (disco_status s = checkIsa())
+      return s;
+    return disco::runtime::resolveThreads(num_threads, *count);
   });
 }
 

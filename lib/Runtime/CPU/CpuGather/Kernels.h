@@ -155,6 +155,28 @@ template <typename T> struct StreamRows {
   bool isFirst = false, isLast = false; ///< of the pieces
 };
 
+/// A transform of sequences of complex numbers, one in each lane:
+///   [point][re, im][lane]
+template <typename T> struct Fourier {
+  static constexpr int64_t maxFactors = 32;
+  int64_t size = 0;         ///< points
+  const T *roots = nullptr; ///< [j][re, im]: exp(-2 pi i j / size)
+  int64_t numFactors = 0;
+  uint8_t factors[maxFactors] = {}; ///< of the size: 2, 3, 4 and 5
+};
+
+/// sums(m) += sum over p: filter_p(m) conj(map_p(size - m))
+///                        + conj(filter_p(size - m)) map_p(m),
+/// m = 0 .. size / 2. As map p is the transform of two real ones, a + i b, and
+/// filter p that of their filters, f + i g, this is twice the transform of
+/// f * a + g * b, where * is the circular convolution.
+template <typename T> struct SpectrumSum {
+  int64_t size = 0, pairs = 0;
+  const T *maps = nullptr;   ///< [p][point][re, im][lane]
+  const T *filter = nullptr; ///< [m][p][re, im at m, re, im at size - m]
+  T *sums = nullptr;         ///< [m][re, im][lane]
+};
+
 /// Indexed by disco_dtype, f64 to bf16.
 constexpr int numFloatTypes = 4;
 
@@ -184,6 +206,21 @@ template <typename T> struct Kernels {
   /// what is `ahead` of it is asked for.
   void (*copyMaps)(const T *src, int64_t srcStride, T *dst, int64_t dstStride,
                    int64_t maps, int64_t vectors, int64_t ahead);
+  /// x(m) = sum over j: x(j) exp(-2 pi i j m / size), in natural order; the
+  /// result is in `a` after an even number of factors, else in `b`. Both are
+  /// overwritten.
+  void (*transform)(const Fourier<T> &fourier, T *a, T *b, Ahead &ahead);
+  void (*addSpectrum)(const SpectrumSum<T> &sum);
+  /// Of real sequences a and b, whose spectra are given for m = 0 .. size / 2:
+  /// to = transform of a + i b, with re and im exchanged. Another transform of
+  /// this makes b the real and a the imaginary part, times size.
+  void (*joinSpectra)(const T *a, const T *b, int64_t size, T *to);
+  /// to[i][re][lane] = rows[lane][i].
+  void (*toLanes)(const T *const *rows, int64_t count, T *to);
+  /// to[lane * rowStride + i] = from[i][re][lane]; flaws[lane] becomes 0 if all
+  /// of these are finite, else NaN.
+  void (*fromLanes)(const T *from, int64_t count, T *to, int64_t rowStride,
+                    T *flaws);
   /// Ends a series of streaming stores.
   void (*fence)();
 };

@@ -18,6 +18,7 @@
 #include "Kernels.h"
 #include "Simd.h"
 
+#include "FourierImpl.h"
 #include "RowsImpl.h"
 
 namespace disco::cpu_gather::DISCO_ISA {
@@ -411,6 +412,11 @@ template <typename T> constexpr Kernels<T> makeKernels() {
       deinterleave<T>,
       transpose<T>,
       copyMaps<T>,
+      transform<T>,
+      addSpectrum<T>,
+      joinSpectra<T>,
+      toLanes<T>,
+      fromLanes<T>,
       fence};
 }
 

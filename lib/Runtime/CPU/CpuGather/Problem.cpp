@@ -203,7 +203,6 @@ static disco_status checkNumbers(const disco_kernel_call &call,
       {"transpose_weight", 0, isConv, call.transpose_weight},
       {"has_bias", 0, mixes, call.has_bias},
       {"has_residual", 0, isConv, call.has_residual},
-      {"the number of threads", 0, INT32_MAX, call.num_threads},
       {"batch", 0, INT32_MAX, call.batch},
       {"channels", 0, INT32_MAX, call.channels},
       {"out_channels", 0, mixes ? INT32_MAX : 0, call.out_channels}};
@@ -213,16 +212,15 @@ static disco_status checkNumbers(const disco_kernel_call &call,
       return s;
   if (disco_status s = checkFloat("the element type", call.dtype))
     return s;
+  const bool orF32 = call.dtype == DISCO_F16 || call.dtype == DISCO_BF16;
   if (mixes && call.weight_dtype != call.dtype &&
-      (call.weight_dtype != DISCO_F32 || call.dtype == DISCO_F64))
+      (call.weight_dtype != DISCO_F32 || !orF32))
     return fail(DISCO_INVALID_ARGUMENT,
-                "expected the weight's type to be that of the fields (%s) or "
-                "f32, but got %s",
-                DTypeName(call.dtype).text, DTypeName(call.weight_dtype).text);
+                "expected the weight's type to be that of the fields (%s)%s, "
+                "but got %s",
+                DTypeName(call.dtype).text, orF32 ? " or f32" : "",
+                DTypeName(call.weight_dtype).text);
   problem.elementSize = runtime::sizeOfDType(call.dtype);
-  if (disco_status s =
-          runtime::resolveThreads(call.num_threads, problem.numThreads))
-    return s;
   if (disco_status s = checkOrder(call))
     return s;
   if (disco_status s = checkPsiNumbers(call.psi, problem))
@@ -244,6 +242,9 @@ disco_status readNumbers(const disco_kernel_call *call, Problem &problem) {
 
 disco_status readProblem(const disco_kernel_call *call, Problem &problem) {
   if (disco_status s = readNumbers(call, problem))
+    return s;
+  if (disco_status s =
+          runtime::resolveThreads(call->num_threads, problem.numThreads))
     return s;
   if (disco_status s = checkIsa())
     return s;
@@ -371,27 +372,40 @@ static disco_status checkOverlap(const Operand &result, const Operand &other) {
               result.what, other.what, result.pointer, other.pointer);
 }
 
-disco_status checkPsi(const Problem &problem) {
+/// psi's offsets, indices and values.
+struct PsiOperands {
+  Operand all[3];
+};
+static PsiOperands psiOperands(const Problem &problem) {
   const disco_kernel_psi &psi = problem.call->psi;
   const bool isTable = psi.form >= DISCO_FORM_TABLE;
   const int64_t tableRows = psi.adjoint ? problem.numIn : problem.numOut;
+  const int64_t rows =
+      problem.isSphere() ? psi.nlat_out * problem.phases : tableRows;
   const int64_t entries = isTable ? tableRows * psi.degree : psi.num_taps;
+  const bool isOneHot = psi.form == DISCO_FORM_ONEHOT;
   const int64_t indexSize = runtime::sizeOfDType(psi.index_dtype);
-  const int64_t valueSize = psi.form == DISCO_FORM_ONEHOT
-                                ? indexSize
-                                : runtime::sizeOfDType(psi.value_dtype);
-  const Operand pointers[] = {
-      {"psi's offsets", psi.offsets, isTable ? 0 : 1, indexSize},
-      {"psi's indices", psi.indices,
-       problem.isSphere() ? psi.num_arcs : entries, indexSize},
-      {"psi's values", psi.values, entries, valueSize}};
-  for (const Operand &p : pointers)
+  return {{{"psi's offsets", psi.offsets, isTable ? 0 : rows + 1, indexSize},
+           {"psi's indices", psi.indices,
+            problem.isSphere() ? psi.num_arcs * 4 : entries, indexSize},
+           {"psi's values", psi.values,
+            isOneHot ? entries : entries * psi.num_basis,
+            isOneHot ? indexSize : runtime::sizeOfDType(psi.value_dtype)}}};
+}
+
+disco_status checkPsi(const Problem &problem) {
+  for (const Operand &p : psiOperands(problem).all)
     if (disco_status s = checkPointer(p))
       return s;
   return problem.isSphere() ? checkArcs(problem) : checkPointIndices(problem);
 }
 
-disco_status checkOperands(const Problem &problem) {
+/// All tensors of a call.
+struct CallOperands {
+  Operand inputs[5]; ///< the last is the residual
+  Operand results[2];
+};
+static CallOperands callOperands(const Problem &problem) {
   const disco_kernel_call &call = *problem.call;
   // The adjoint goes from the points of gy to those of x.
   const bool isAdjoint = call.op == DISCO_OP_CONV_WEIGHT_GRAD &&
@@ -403,38 +417,64 @@ disco_status checkOperands(const Problem &problem) {
   const int64_t weights = problem.outChannels * problem.groupIn;
   const bool isConv = call.op == DISCO_OP_CONV;
   const bool isGradient = call.op == DISCO_OP_CONV_WEIGHT_GRAD;
-  if (disco_status s = checkPsi(problem))
-    return s;
   const int64_t basis = problem.numBasis, size = problem.elementSize;
   const int64_t weightSize = runtime::sizeOfDType(call.weight_dtype);
   const int64_t biases =
       call.has_bias && (isConv || isGradient) ? problem.outChannels : 0;
-  const Operand operands[] = {
-      {"x", call.x, call.op == DISCO_OP_CONTRACT_SUM ? in * basis : in, size},
-      {"gy", call.gy, isGradient ? out : 0, size},
-      {"weight", call.weight, isConv ? weights * basis : 0, weightSize},
-      {"bias", call.bias, isConv ? biases : 0, weightSize},
-      {"residual", call.residual, call.has_residual ? out : 0, size}};
-  const Operand results[] = {
-      {"y", call.y,
-       isGradient                     ? weights * basis
-       : call.op == DISCO_OP_CONTRACT ? out * basis
-                                      : out,
-       isGradient ? weightSize : size},
-      {"grad_bias", call.grad_bias, isGradient ? biases : 0, weightSize}};
-  for (const Operand &p : operands)
+  return {
+      {{"x", call.x, call.op == DISCO_OP_CONTRACT_SUM ? in * basis : in, size},
+       {"gy", call.gy, isGradient ? out : 0, size},
+       {"weight", call.weight, isConv ? weights * basis : 0, weightSize},
+       {"bias", call.bias, isConv ? biases : 0, weightSize},
+       {"residual", call.residual, call.has_residual ? out : 0, size}},
+      {{"y", call.y,
+        isGradient                     ? weights * basis
+        : call.op == DISCO_OP_CONTRACT ? out * basis
+                                       : out,
+        isGradient ? weightSize : size},
+       {"grad_bias", call.grad_bias, isGradient ? biases : 0, weightSize}}};
+}
+
+disco_status checkOperands(const Problem &problem) {
+  if (disco_status s = checkPsi(problem))
+    return s;
+  const PsiOperands psi = psiOperands(problem);
+  const CallOperands call = callOperands(problem);
+  for (const Operand &p : call.inputs)
     if (disco_status s = checkPointer(p))
       return s;
-  for (const Operand &p : results)
+  for (const Operand &p : call.results)
     if (disco_status s = checkPointer(p))
       return s;
-  for (const Operand &result : results)
-    for (const Operand &operand : operands)
+  for (const Operand &result : call.results) {
+    for (const Operand &operand : call.inputs)
       // An element of the residual is read before that of y is written.
-      if (&operand != &operands[4] || result.pointer != operand.pointer)
+      if (&operand != &call.inputs[4] || result.pointer != operand.pointer)
         if (disco_status s = checkOverlap(result, operand))
           return s;
-  return checkOverlap(results[0], results[1]);
+    for (const Operand &table : psi.all)
+      if (disco_status s = checkOverlap(result, table))
+        return s;
+  }
+  return checkOverlap(call.results[0], call.results[1]);
+}
+
+disco_status checkWorkspace(const Problem &problem, const void *workspace,
+                            uint64_t bytes) {
+  const Operand space = {"workspace", workspace, static_cast<int64_t>(bytes),
+                         1};
+  const PsiOperands psi = psiOperands(problem);
+  const CallOperands call = callOperands(problem);
+  for (const Operand &operand : call.inputs)
+    if (disco_status s = checkOverlap(space, operand))
+      return s;
+  for (const Operand &operand : call.results)
+    if (disco_status s = checkOverlap(space, operand))
+      return s;
+  for (const Operand &table : psi.all)
+    if (disco_status s = checkOverlap(space, table))
+      return s;
+  return DISCO_OK;
 }
 
 } // namespace disco::cpu_gather

@@ -40,10 +40,12 @@ struct Problem {
 };
 
 /// Checks every number in `call` but those of the schedule that each family has
-/// its own rules for (layouts, fields), and no pointer and no table.
+/// its own rules for (layouts, fields), and no pointer and no table. Does not
+/// set the number of threads.
 disco_status readNumbers(const disco_kernel_call *call, Problem &problem);
 
-/// Checks every number in `call`, but no pointer and no table.
+/// Checks every number in `call`, but no pointer and no table; finds the number
+/// of threads.
 disco_status readProblem(const disco_kernel_call *call, Problem &problem);
 
 /// Checks the pointers to psi's tables, its offsets and its indices.
@@ -51,6 +53,11 @@ disco_status checkPsi(const Problem &problem);
 
 /// The same, and the pointers to all other operands.
 disco_status checkOperands(const Problem &problem);
+
+/// Checks that the workspace of `bytes` shares no byte with an operand or a
+/// table of psi.
+disco_status checkWorkspace(const Problem &problem, const void *workspace,
+                            uint64_t bytes);
 
 /// Element `i` of a table of i32 or i64.
 inline int64_t indexAt(const void *table, int32_t dtype, int64_t i) {

@@ -58,6 +58,7 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
   scratches = arena.take<Scratch>(problem.numThreads);
   if (mixes())
     weight = arena.take<T>(problem.outChannels * problem.groupIn * numBasis);
+  layoutFourier(arena);
   const int64_t list = greater(listSize, numBasis);
   for (int i = 0; i < problem.numThreads; ++i) {
     Scratch s;
@@ -79,9 +80,11 @@ template <typename T> void SphereSum<T>::layout(Arena &arena) {
     s.tapParts = arena.take<uint8_t>(psi.nlon_in);
     s.maps = arena.take<int32_t>(4 * numBasis);
     s.pieces = arena.take<Piece>(maxPieces);
+    s.spans = arena.take<RingSpan>(maxPieces);
     s.slots = arena.take<int32_t>(rowChunk);
     s.freeSlots = arena.take<int32_t>(rowChunk);
     s.left = arena.take<int32_t>(rowChunk);
+    layoutFourier(arena, s);
     if (scratches)
       new (scratches + i) Scratch(s);
   }
@@ -107,16 +110,28 @@ template <typename T> void SphereSum<T>::run() {
                        problem.numIn * problem.elementSize >=
                    streamBytes;
   indexReaders();
+  chooseFourierRows();
+  transformFilters();
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     cost[chunk] = 0;
     const int64_t end = lesser((chunk + 1) * rowChunk, tables.numRows);
     for (int64_t row = chunk * rowChunk; row < end; ++row)
-      cost[chunk] += tables.tapsOfRow(row);
+      if (numRuns == 0 || firstTable[row] < 0)
+        cost[chunk] += tables.tapsOfRow(row);
   }
   orderByCost(cost, order, chunks);
-  runtime::parallelTasks(
-      problem.numThreads, problem.batch * problem.groups * blocks * chunks,
-      [&](int64_t task, int thread) { computeTask(task, scratches[thread]); });
+  // The long tasks first.
+  const int64_t vectorsOfFields = divideUp(numFields(), kernels.lanes);
+  const int64_t tasks = problem.batch * problem.groups * blocks * chunks;
+  runtime::parallelTasks(problem.numThreads, tasks + numRuns * vectorsOfFields,
+                         [&](int64_t task, int thread) {
+                           if (task < tasks)
+                             return computeTask(task, scratches[thread]);
+                           task -= tasks;
+                           computeRun(runs[task / vectorsOfFields],
+                                      task % vectorsOfFields * kernels.lanes,
+                                      scratches[thread]);
+                         });
 }
 
 template <typename T>
@@ -130,6 +145,7 @@ void SphereSum<T>::computeTask(int64_t number, Scratch &scratch) {
   task.group = number / blocks % problem.groups;
   task.batch = number / blocks / problem.groups % problem.batch;
   task.scratch = &scratch;
+  task.firstTable = numRuns > 0 ? firstTable : nullptr;
   // The same rows of the last channels have left their lists.
   if (mixes() || scratch.listedRow != task.firstRow)
     makeLists(task);
@@ -155,7 +171,7 @@ template <typename T> void SphereSum<T>::makeLists(const Task &task) {
     s.slots[row] = -1;
     s.freeSlots[row] = static_cast<int32_t>(task.numRows - 1 - row);
     s.left[row] = static_cast<int32_t>(end - begin);
-    if (begin < end) {
+    if (begin < end && task.has(task.firstRow + row)) {
       firstRing = lesser(firstRing, tables.arc(begin).lat);
       endRing = greater(endRing, tables.arc(end - 1).lat + 1);
     }
@@ -174,64 +190,98 @@ template <typename T> void SphereSum<T>::makeLists(const Task &task) {
 /// Adds the lists to the sums of all channels.
 template <typename T> void SphereSum<T>::addRound(const Task &task) {
   Scratch &s = *task.scratch;
+  if (s.numPieces == 0)
+    return;
+  measureRings(s);
   const Piece *end = s.pieces + s.numPieces;
-  for (int64_t i = 0; s.numPieces > 0 && i < task.count; ++i)
+  for (int64_t i = 0; i < task.count; ++i)
     for (const Piece *piece = s.pieces; piece < end;) {
-      // The pieces of a ring.
-      const Piece *next = piece;
-      int64_t lowest = 0, highest = 0, steps = 0;
-      for (; next < end && next->lat == piece->lat; ++next) {
-        lowest = lesser(lowest, next->lowest);
-        highest = greater(highest, next->highest);
-        steps += divideUp(vectors, kernels.addVectors[next->numRows - 1]);
-      }
-      RingPlace place = placeRing(task, i, piece->lat, lowest, highest);
+      const RingSpan &span = s.spans[piece - s.pieces];
+      const Piece *next = piece + span.numPieces;
+      RingPlace place = placeRing(task, i, piece->lat, span);
       if (!mixes() && !place.x) { // what is copied next
         if (next < end)
-          place.ahead = ringAhead(task, next->lat, i, steps);
+          place.ahead = ringAhead(task, next->lat, i, span.steps);
         else if (i + 1 < task.count)
-          place.ahead = ringAhead(task, s.pieces->lat, i + 1, steps);
+          place.ahead = ringAhead(task, s.pieces->lat, i + 1, span.steps);
       }
       for (; piece < next; ++piece)
         addPiece(task, *piece, i, place);
     }
 }
 
-/// Makes a ring ready whose taps start from columns lowest .. highest.
+/// Says of each ring of the round, at its first piece, which of its columns
+/// read x: the same for all channels.
+template <typename T> void SphereSum<T>::measureRings(Scratch &s) const {
+  const int64_t end = origin + vectors * kernels.lanes;
+  const int64_t block = kernels.addVectors[maxGroup - 1];
+  for (int64_t at = 0, next = 0; at < s.numPieces; at = next) {
+    int64_t lowest = 0, highest = 0, steps = 0;
+    for (; next < s.numPieces && s.pieces[next].lat == s.pieces[at].lat;
+         ++next) {
+      const Piece &piece = s.pieces[next];
+      lowest = lesser(lowest, piece.lowest);
+      highest = greater(highest, piece.highest);
+      steps += divideUp(vectors, kernels.addVectors[piece.numRows - 1]);
+    }
+    RingSpan span{};
+    span.numPieces = static_cast<int32_t>(next - at);
+    span.steps = static_cast<int32_t>(steps);
+    span.lowest = static_cast<int32_t>(lowest);
+    span.highest = static_cast<int32_t>(highest);
+    const int64_t first = greater(roundUp(-lowest, kernels.lanes), origin);
+    // If the vectors that read x are whole blocks, there may be less of these
+    // in all.
+    const int64_t most = greater(lattice - highest - first, 0) / kernels.lanes;
+    const int64_t all = greater(end - first, 0) / kernels.lanes;
+    const int64_t whole = most / block * block;
+    const bool isWhole =
+        divideUp(all - whole, block) <
+        divideUp(most - whole, block) + divideUp(all - most, block);
+    const int64_t endDirect = first + (isWhole ? whole : most) * kernels.lanes;
+    // What follows the ring's end and what begins it.
+    const int64_t head =
+        divideUp(greater(first, end - lattice) + highest, kernels.lanes);
+    const int64_t tail = divideUp(lattice - endDirect - lowest, kernels.lanes);
+    if (readsDirectly() && most >= block &&
+        lattice + head * kernels.lanes <= phaseSize - margin) {
+      span.first = static_cast<int32_t>(first);
+      span.end = static_cast<int32_t>(endDirect);
+      span.head = static_cast<int32_t>(head);
+      span.tail = static_cast<int32_t>(tail);
+    }
+    s.spans[at] = span;
+  }
+}
+
+/// Makes a ring ready.
 template <typename T>
 typename SphereSum<T>::RingPlace
 SphereSum<T>::placeRing(const Task &task, int64_t channel, int64_t lat,
-                        int64_t lowest, int64_t highest) const {
-  const int64_t width = kernels.addVectors[maxGroup - 1] * kernels.lanes;
-  const int64_t end = vectors * kernels.lanes;
+                        const RingSpan &span) const {
   RingPlace place;
   place.staged = task.scratch->ring + (mixes() ? channel * channelSize() : 0);
+  place.end = origin;
   if (mixes() || problem.stride > 1) {
     if (!mixes())
       copyRing(task, channel, lat);
-    extend(place.staged, lowest, highest);
+    extend(place.staged, span.lowest, span.highest);
     return place;
   }
-  const int64_t first = roundUp(-lowest, width);
-  const int64_t room = lattice - highest - first;
-  // Of the ring's start so many vectors follow its end.
-  const int64_t head =
-      divideUp(greater(first, end - lattice) + highest, kernels.lanes);
-  if (!readsDirectly() || room < width ||
-      lattice + head * kernels.lanes > phaseSize - margin) {
-    stage(task, channel, lat, lowest, end + highest);
+  if (span.end == 0) {
+    stage(task, channel, lat, origin + span.lowest,
+          origin + vectors * kernels.lanes + span.highest);
     return place;
   }
+  place.first = span.first;
+  place.end = span.end;
   place.x = reinterpret_cast<const T *>(mapOf(task, channel, 0, lat));
-  place.first = first;
-  place.end = first + room / width * width;
-  const int64_t tail = divideUp(lattice - place.end - lowest, kernels.lanes);
   T *to = place.staged + margin + lattice;
-  kernels.copyMaps(place.x + lattice - tail * kernels.lanes, problem.numIn,
-                   to - tail * kernels.lanes, mapSize, problem.numBasis, tail,
-                   lattice);
-  kernels.copyMaps(place.x, problem.numIn, to, mapSize, problem.numBasis, head,
-                   lattice);
+  kernels.copyMaps(place.x + lattice - span.tail * kernels.lanes, problem.numIn,
+                   to - span.tail * kernels.lanes, mapSize, problem.numBasis,
+                   span.tail, lattice);
+  kernels.copyMaps(place.x, problem.numIn, to, mapSize, problem.numBasis,
+                   span.head, lattice);
   return place;
 }
 
@@ -251,18 +301,21 @@ void SphereSum<T>::addPiece(const Task &task, const Piece &piece,
   std::copy_n(piece.counts[0], 3 * GroupParts::maxParts, list.counts[0]);
   list.offsets = s.offsets + piece.firstOffset;
   list.values = s.values + piece.firstValue;
-  const int64_t end = vectors * kernels.lanes;
-  kernels.add(list, place.staged, place.end, end, rows, place.ahead);
+  kernels.add(list, place.staged, place.end, origin + vectors * kernels.lanes,
+              rows, place.ahead);
   if (place.x) {
-    kernels.add(list, place.staged + lattice, 0, place.first, rows,
-                place.ahead);
+    if (place.first > origin)
+      kernels.add(list, place.staged + lattice, origin, place.first, rows,
+                  place.ahead);
     list.offsets = s.direct + piece.firstOffset;
     list.ahead = call.psi.nlon_in;
     kernels.add(list, place.x, place.first, place.end, rows, place.ahead);
   }
   for (int32_t r = 0; r < piece.numRows; ++r)
-    if (piece.isLast >> r & 1)
+    if (piece.isLast >> r & 1) {
+      std::copy_n(rows[r] + lattice, origin, rows[r]);
       storeRow(task, piece.rows[r], channel, rows[r]);
+    }
 }
 
 /// The lattice of each map repeats on both sides of what was loaded, as far as

@@ -24,8 +24,10 @@
 //
 // Where a ring of x is u itself (contract_sum, stride 1, no conversion), the
 // columns whose taps all lie on it without wrap read x, and only those near its
-// ends a copy. A block of columns asks for the same columns of the next ring:
-// so much is read, and as fast, as is computed.
+// ends a copy. The sums of the first columns, `origin` of them, are kept behind
+// the last one's, so that those near both ends follow each other. A block of
+// columns asks for the same columns of the next ring: so much is read, and as
+// fast, as is computed.
 //
 // One row alone needs a load of u for each multiplication. Up to three rows
 // that follow each other among those that read a ring, and whose arcs on it
@@ -57,6 +59,8 @@ namespace disco::cpu_gather {
 /// Elements (taps or pairs of them, for each k) and pieces of a round.
 constexpr int64_t listSize = DISCO_CPU_GATHER_ROUND_ELEMENTS,
                   maxPieces = DISCO_CPU_GATHER_ROUND_PIECES;
+/// Lanes of the widest vectors.
+constexpr int64_t maxLanes = 16;
 /// Rows of a task, at least: its first and last rings are also read by others.
 constexpr int64_t minRows = DISCO_CPU_GATHER_TASK_ROWS;
 
@@ -64,19 +68,26 @@ template <typename T> class SphereSum final : public Operation {
 public:
   SphereSum(const Problem &problem, const Kernels<T> &kernels)
       : problem(problem), call(*problem.call), kernels(kernels),
-        tables(problem), lattice(problem.lattice),
-        padded(roundUp(problem.lattice, kernels.panel)),
+        tables(problem), isMix(call.op == DISCO_OP_CONV),
+        lattice(problem.lattice),
+        origin(isPlain() && problem.lattice >= 4 * kernels.lanes ? kernels.lanes
+                                                                 : 0),
+        padded(roundUp(problem.lattice, kernels.panel) + 2 * origin),
         vectors(divideUp(problem.lattice, kernels.lanes)),
-        margin(roundUp(problem.lattice / 2, kernels.panel)),
-        phaseSize(margin + padded +
-                  roundUp(divideUp(problem.lattice, 2), kernels.panel)),
+        // The ring's end, that is copied, is where a panel begins.
+        margin(origin ? roundUp(problem.lattice / 2 + problem.lattice,
+                                kernels.panel) -
+                            problem.lattice
+                      : roundUp(problem.lattice / 2, kernels.panel)),
+        phaseSize(roundUp(margin + padded + divideUp(problem.lattice, 2),
+                          kernels.panel)),
         mapSize(problem.stride * phaseSize) {}
 
   void layout(Arena &arena) override;
   void run() override;
 
 private:
-  bool mixes() const { return call.op == DISCO_OP_CONV; }
+  bool mixes() const { return isMix; }
   /// Whether rings of x are what is added.
   bool isPlain() const {
     return !mixes() && problem.stride == 1 &&
@@ -118,6 +129,18 @@ private:
     uint8_t isFirst, isLast; ///< bit r: of row r
   };
 
+  /// Rows that follow each other and are summed by transforms.
+  struct Run {
+    int32_t firstRow, numRows;
+  };
+
+  /// Of a ring's pieces: how many follow each other, the blocks of columns of
+  /// them all, and the columns of u that taps start from. Columns [first, end)
+  /// read x, if any; of its ends so many vectors are copied.
+  struct RingSpan {
+    int32_t numPieces, steps, lowest, highest, first, end, head, tail;
+  };
+
   /// Where a ring is read.
   struct RingPlace {
     T *staged = nullptr;
@@ -144,9 +167,15 @@ private:
     int32_t *maps = nullptr;       ///< [kind or all][K]
     int64_t numMaps[4] = {};
     Piece *pieces = nullptr;
+    RingSpan *spans = nullptr;    ///< at the first piece of a ring
     int32_t *slots = nullptr;     ///< of rows; -1: none
     int32_t *freeSlots = nullptr; ///< a stack
     int32_t *left = nullptr;      ///< arcs of a row that are to be added
+    // Of rows by transforms; a point is [re, im][lane]:
+    T *ringMaps = nullptr; ///< [pair of maps][point]
+    T *work = nullptr;     ///< [point]
+    T *spectra = nullptr;  ///< [row of a run][point of a half]
+    T *results = nullptr;  ///< [2 rows][lane][padded]
     // Of the present round:
     int64_t numPieces = 0, used = 0, usedOffsets = 0, usedValues = 0;
     int64_t numFree = 0;
@@ -158,9 +187,12 @@ private:
     int64_t batch, group, firstChannel, count; ///< channels in the group
     int64_t firstRow, numRows;
     Scratch *scratch;
+    const int32_t *firstTable; ///< of each row; < 0: tap by tap; null: all so
+    bool isFourier = false;    ///< has no rows but those by transforms
 
     bool has(int64_t row) const {
-      return row >= firstRow && row < firstRow + numRows;
+      return row >= firstRow && row < firstRow + numRows &&
+             (firstTable && firstTable[row] >= 0) == isFourier;
     }
   };
 
@@ -185,8 +217,9 @@ private:
     s.listedRow = -1;
   }
   void addRound(const Task &task);
+  void measureRings(Scratch &s) const;
   RingPlace placeRing(const Task &task, int64_t channel, int64_t lat,
-                      int64_t lowest, int64_t highest) const;
+                      const RingSpan &span) const;
   void addPiece(const Task &task, const Piece &piece, int64_t channel,
                 RingPlace &place);
   void stage(const Task &task, int64_t channel, int64_t lat, int64_t first,
@@ -200,11 +233,36 @@ private:
   void extend(T *maps, int64_t lowest, int64_t highest) const;
   void storeRow(const Task &task, int64_t row, int64_t channel, const T *sums);
 
+  // SphereFourier.cpp
+  int64_t numFields() const { return problem.batch * problem.channels; }
+  int64_t numPairs() const { return divideUp(problem.numBasis, 2); }
+  /// Elements of the spectra of an arc, and of the sums of a row.
+  int64_t tableSize() const { return numPairs() * (lattice / 2 + 1) * 4; }
+  int64_t spectrumSize() const { return (lattice / 2 + 1) * 2 * kernels.lanes; }
+  int64_t leastTapsOfArcs() const;
+  const T *ringOfField(int64_t field, int64_t k, int64_t lat) const {
+    return static_cast<const T *>(call.x) +
+           (field * problem.numBasis + k) * problem.numIn +
+           lat * call.psi.nlon_in;
+  }
+  void layoutFourier(Arena &arena);
+  void layoutFourier(Arena &arena, Scratch &s) const;
+  void chooseFourierRows();
+  void transformFilters();
+  void transformFilters(int64_t row, Scratch &s) const;
+  void transformRing(int64_t first, int64_t count, int64_t lat, Scratch &s,
+                     Ahead &ahead) const;
+  void computeRun(const Run &run, int64_t first, Scratch &s);
+  void storeRows(const Run &run, int64_t row, int64_t first, int64_t count,
+                 Scratch &s);
+  Task taskOfRow(int64_t row, int64_t field, Scratch &s) const;
+
   const Problem &problem;
   const disco_kernel_call &call;
   const Kernels<T> &kernels;
   const SphereTables tables;
-  const int64_t lattice, padded, vectors, margin, phaseSize, mapSize;
+  const bool isMix;
+  const int64_t lattice, origin, padded, vectors, margin, phaseSize, mapSize;
   int64_t block = 1, blocks = 1; ///< channels of a task; tasks of a group
   int64_t rowChunk = 1, chunks = 1;
   bool isStreamed = false; ///< results go around the caches
@@ -214,6 +272,12 @@ private:
   int32_t *order = nullptr;
   int64_t *firstReader = nullptr; ///< of each ring
   Reader *readers = nullptr;      ///< by ring, then by row and arc
+  Fourier<T> fourier;
+  int64_t maxTables = 0, numRuns = 0;
+  int32_t *firstTable = nullptr; ///< of each row; < 0: tap by tap
+  Run *runs = nullptr;
+  T *roots = nullptr;
+  T *filters = nullptr; ///< [arc][point of a half][pair][4]
 };
 
 } // namespace disco::cpu_gather
