@@ -15,6 +15,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -46,13 +47,15 @@ int disco::numThreads() {
 
 void disco::setNumThreads(int count) { requestedThreads = std::max(count, 0); }
 
-/// False where the system has no thread left.
+/// False where the system has no thread, or no memory for one, left.
 static bool startThread(std::vector<std::thread> &threads,
                         const std::function<void()> &work) {
   try {
     threads.emplace_back(work);
     return true;
   } catch (const std::system_error &) {
+    return false;
+  } catch (const std::bad_alloc &) {
     return false;
   }
 }

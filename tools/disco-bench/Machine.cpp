@@ -16,7 +16,10 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <fstream>
+#include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -40,48 +43,73 @@ static double wallMs() {
 /// Runs body(thread) on so many threads at once, from a common start; the
 /// seconds that the slowest took.
 template <typename Body>
-static double timeThreads(int threads, Clock clock, Body &&body) {
+static Result<double> timeThreads(int threads, Clock clock, Body &&body) {
   std::atomic<int> waiting{threads};
+  std::atomic<bool> givenUp{false};
   std::vector<double> seconds(static_cast<size_t>(threads));
   std::vector<std::thread> all;
   all.reserve(static_cast<size_t>(threads));
-  for (int i = 0; i < threads; ++i)
-    all.emplace_back([&, i] {
-      --waiting;
-      while (waiting > 0)
-        std::this_thread::yield();
-      const auto now = [&] {
-        return clock == Clock::cpu ? threadCpuMs() : wallMs();
-      };
-      const double start = now();
-      body(i);
-      seconds[i] = (now() - start) / 1e3;
-    });
+  const auto work = [&](int i) {
+    --waiting;
+    while (waiting > 0 && !givenUp)
+      std::this_thread::yield();
+    if (givenUp)
+      return;
+    const auto now = [&] {
+      return clock == Clock::cpu ? threadCpuMs() : wallMs();
+    };
+    const double start = now();
+    body(i);
+    seconds[i] = (now() - start) / 1e3;
+  };
+  std::string failure;
+  try {
+    for (int i = 0; i < threads; ++i)
+      all.emplace_back(work, i);
+  } catch (const std::exception &e) { // system_error or bad_alloc
+    givenUp = true;
+    failure = "cannot start " + std::to_string(threads) + " threads, but " +
+              std::to_string(all.size()) + ": " + e.what();
+  }
   for (std::thread &thread : all)
     thread.join();
+  if (givenUp)
+    return Error{failure};
   return *std::max_element(seconds.begin(), seconds.end());
 }
 
 /// The best of some repeats: a bound is what is possible.
-template <typename Body> static double best(int repeats, Body &&body) {
-  double result = body();
-  for (int i = 1; i < repeats; ++i)
-    result = std::max(result, body());
+template <typename Body> static Result<double> best(int repeats, Body &&body) {
+  Result<double> result = body();
+  for (int i = 1; result && i < repeats; ++i) {
+    Result<double> next = body();
+    if (!next)
+      return next;
+    *result = std::max(*result, *next);
+  }
   return result;
 }
 
-static double copyRate(int threads, Clock clock) {
-  constexpr size_t size = 128 << 20;
-  std::vector<std::vector<char>> from(threads), to(threads);
-  for (int i = 0; i < threads; ++i) {
-    from[i].assign(size, 1);
-    to[i].assign(size, 2);
-  }
-  return best(15, [&] {
-    const double seconds = timeThreads(threads, clock, [&](int i) {
-      std::memcpy(to[i].data(), from[i].data(), size);
+/// All threads copy at once, 128 MiB each, or where they are more than four as
+/// much as that together.
+static Result<double> copyRate(int threads, Clock clock) {
+  const size_t size = (size_t(512) << 20) / std::max(threads, 4);
+  const size_t total = size * threads;
+  const std::unique_ptr<char[]> from(new (std::nothrow) char[total]);
+  const std::unique_ptr<char[]> to(new (std::nothrow) char[total]);
+  if (!from || !to)
+    return Error{"out of memory: cannot allocate " + std::to_string(2 * total) +
+                 " bytes to measure the copy rate of " +
+                 std::to_string(threads) + " threads"};
+  std::memset(from.get(), 1, total);
+  std::memset(to.get(), 2, total);
+  return best(15, [&]() -> Result<double> {
+    Result<double> seconds = timeThreads(threads, clock, [&](int i) {
+      std::memcpy(to.get() + i * size, from.get() + i * size, size);
     });
-    return 2.0 * size * threads / seconds / 1e9;
+    if (!seconds)
+      return seconds;
+    return 2.0 * static_cast<double>(total) / *seconds / 1e9;
   });
 }
 
@@ -129,22 +157,24 @@ static double runFma(const std::string &isa, bool isDouble, int64_t steps) {
   return perVector * (isDouble ? 2 : 4);
 }
 
-static double fmaRate(const std::string &isa, bool isDouble, int threads,
-                      Clock clock) {
+static Result<double> fmaRate(const std::string &isa, bool isDouble,
+                              int threads, Clock clock) {
   constexpr int64_t steps = 3000000;
-  return best(15, [&] {
+  return best(15, [&]() -> Result<double> {
     std::vector<double> flop(static_cast<size_t>(threads));
-    const double seconds = timeThreads(
+    Result<double> seconds = timeThreads(
         threads, clock, [&](int i) { flop[i] = runFma(isa, isDouble, steps); });
+    if (!seconds)
+      return seconds;
     double total = 0;
     for (double f : flop)
       total += f;
-    return total / seconds / 1e9;
+    return total / *seconds / 1e9;
   });
 }
 
 /// 512 -> 512 channels at 8 x 1440 points, each its own only tap.
-static double gemmRate(bool isDouble, int threads, Clock clock) {
+static Result<double> gemmRate(bool isDouble, int threads, Clock clock) {
   constexpr int64_t channels = 512, nlat = 8, nlon = 1440;
   filter::SphereOperator op;
   op.numBasis = 1;
@@ -162,8 +192,11 @@ static double gemmRate(bool isDouble, int threads, Clock clock) {
   Result<Array> y = Array::create(dtype, {1, channels, nlat, nlon});
   Result<Array> w = Array::create(dtype, {channels, channels, 1});
   const KernelFamily *family = findKernelFamily("cpu_gather");
-  if (!psi || !x || !y || !w)
-    return 0;
+  if (!psi)
+    return psi.error();
+  for (const Result<Array> *array : {&x, &y, &w})
+    if (!*array)
+      return Error{array->message()};
   disco_kernel_call call = makeKernelCall(DISCO_OP_CONV, *psi, dtype);
   call.batch = 1;
   call.channels = call.out_channels = channels;
@@ -171,13 +204,13 @@ static double gemmRate(bool isDouble, int threads, Clock clock) {
   call.x = x->bytes.data();
   call.y = y->bytes.data();
   call.weight = w->bytes.data();
-  return best(15, [&] {
+  return best(15, [&]() -> Result<double> {
     const auto now = [&] {
       return clock == Clock::cpu ? processCpuMs() / threads : wallMs();
     };
     const double start = now();
-    if (!runKernel(*family, call))
-      return 0.0;
+    if (Status s = runKernel(*family, call); !s)
+      return s.error();
     return 2.0 * channels * channels * nlat * nlon / (now() - start) / 1e6;
   });
 }
@@ -190,15 +223,25 @@ static std::string processorName() {
   return "unknown processor";
 }
 
-Machine measureMachine(int threads, bool isDouble, Clock clock) {
+Result<Machine> measureMachine(int threads, bool isDouble, Clock clock) {
   Machine machine;
   machine.threads = threads;
   machine.clock = clock;
+  machine.isDouble = isDouble;
   machine.isa = disco_cpu_gather_isa();
   machine.processor = processorName();
-  machine.copyGbs = copyRate(threads, clock);
-  machine.fmaGflops = fmaRate(machine.isa, isDouble, threads, clock);
-  machine.gemmGflops = gemmRate(isDouble, threads, clock);
+  Result<double> copy = copyRate(threads, clock);
+  if (!copy)
+    return copy.error();
+  Result<double> fma = fmaRate(machine.isa, isDouble, threads, clock);
+  if (!fma)
+    return fma.error();
+  Result<double> gemm = gemmRate(isDouble, threads, clock);
+  if (!gemm)
+    return Error{"the matrix product of the machine: " + gemm.message()};
+  machine.copyGbs = *copy;
+  machine.fmaGflops = *fma;
+  machine.gemmGflops = *gemm;
   return machine;
 }
 

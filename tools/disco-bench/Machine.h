@@ -9,6 +9,8 @@
 #ifndef DISCO_TOOLS_DISCO_BENCH_MACHINE_H
 #define DISCO_TOOLS_DISCO_BENCH_MACHINE_H
 
+#include "disco/Support/Result.h"
+
 #include <string>
 
 namespace disco::bench {
@@ -21,13 +23,16 @@ enum class Clock { wall, cpu };
 struct Machine {
   int threads = 1;
   Clock clock = Clock::wall;
+  bool isDouble = false; ///< sums of f64, else of f32
   std::string isa, processor;
   double copyGbs = 0;    ///< read and written bytes of a large copy
   double fmaGflops = 0;  ///< independent multiply-adds in registers
   double gemmGflops = 0; ///< a conv of one tap and many channels
 };
 
-Machine measureMachine(int threads, bool isDouble, Clock clock);
+/// Errors: no memory, or no thread, for what is measured; what the kernels
+/// refuse.
+Result<Machine> measureMachine(int threads, bool isDouble, Clock clock);
 
 /// Milliseconds of processor time of this thread, and of the whole process.
 double threadCpuMs();

@@ -19,31 +19,41 @@
 
 namespace disco::bench {
 
-/// A hash of `i`.
-static uint64_t scramble(uint64_t i) {
+/// A number in [-1, 1) that looks random, of 53 bits.
+static double scramble(uint64_t i) {
   i = (i + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
-  return (i ^ i >> 29) * 0x94d049bb133111eb >> 40;
+  i = (i ^ i >> 29) * 0x94d049bb133111eb;
+  return static_cast<double>((i ^ i >> 32) >> 11) * 0x1p-52 - 1;
 }
 
-/// An array of (n - 128) * scale with pseudo-random bytes n.
-static Result<Array> fillArray(DType dtype, std::vector<int64_t> shape,
-                               double scale, uint64_t seed) {
-  Result<Array> array = Array::create(dtype, std::move(shape));
-  if (!array)
-    return array;
-  const size_t size = sizeOf(dtype);
-  std::vector<uint8_t> values(256 * size);
-  for (int n = 0; n < 256; ++n)
-    storeFromDouble(values.data(), dtype, n, (n - 128) * scale);
-  const int64_t count = array->numElements();
+/// Calls body(i) for all elements of an array, in parallel.
+template <typename Body> static void forElements(int64_t count, Body &&body) {
   constexpr int64_t chunk = 1 << 16;
   parallelFor((count + chunk - 1) / chunk, 1, [&](int64_t block) {
     const int64_t end = std::min(count, (block + 1) * chunk);
     for (int64_t i = block * chunk; i < end; ++i)
-      std::memcpy(array->bytes.data() + i * size,
-                  values.data() + (scramble(seed + i) & 255) * size, size);
+      body(i);
   });
+}
+
+/// An array of pseudo-random numbers in [-scale, scale), rounded to the type.
+static Result<Array> fillArray(DType dtype, std::vector<int64_t> shape,
+                               double scale, uint64_t seed) {
+  Result<Array> array = Array::create(dtype, std::move(shape));
+  if (array)
+    forElements(array->numElements(), [&](int64_t i) {
+      array->set(i, scramble(seed + static_cast<uint64_t>(i)) * scale);
+    });
   return array;
+}
+
+/// The same numbers in f32.
+static Result<Array> widened(const Array &narrow) {
+  Result<Array> wide = Array::create(DType::f32, narrow.shape);
+  if (wide)
+    forElements(narrow.numElements(),
+                [&](int64_t i) { wide->set(i, narrow.at(i)); });
+  return wide;
 }
 
 Result<Operands> makeOperands(const Work &work, DType dtype) {
@@ -52,9 +62,9 @@ Result<Operands> makeOperands(const Work &work, DType dtype) {
     Array &array;
     const std::vector<int64_t> &shape;
     double scale;
-  } all[] = {{operands.x, work.xShape, 1.0 / 64},
-             {operands.gy, work.gyShape, 1.0 / 64},
-             {operands.weight, work.weightShape, 1.0 / 1024}};
+  } all[] = {{operands.x, work.xShape, 2},
+             {operands.gy, work.gyShape, 2},
+             {operands.weight, work.weightShape, 1.0 / 8}};
   uint64_t seed = 1;
   for (const auto &one : all) {
     seed += uint64_t(1) << 40;
@@ -134,8 +144,8 @@ static Status runAll(const KernelFamily &family, const disco_kernel_call &call,
   const std::optional<uint64_t> before = resetPeak();
   const AlignedMemory workspace(result.workspace);
   if (result.workspace > 0 && !workspace.get())
-    return Error{"expected " + std::to_string(result.workspace) +
-                 " bytes of workspace, but there is no memory"};
+    return Error{"out of memory: cannot allocate " +
+                 std::to_string(result.workspace) + " bytes of workspace"};
   for (int i = 0; i < warmUps + repeats; ++i) {
     if (i == warmUps)
       result.times = {};
@@ -151,20 +161,32 @@ static Status runAll(const KernelFamily &family, const disco_kernel_call &call,
   return {};
 }
 
-/// The relative L2 difference to the result in f32.
+/// The relative L2 difference to the result of the same numbers in f32.
 static Result<double> compareWithF32(const KernelFamily &family,
                                      const Work &work, Settings settings,
-                                     const Array &y) {
+                                     const Operands &narrow) {
   settings.dtype = DType::f32;
-  Result<Operands> operands = makeOperands(work, DType::f32);
-  if (!operands)
-    return operands.error();
-  const disco_kernel_call call = makeCall(work, settings, *operands);
+  Operands wide;
+  for (Array Operands::*operand :
+       {&Operands::x, &Operands::gy, &Operands::weight}) {
+    if ((narrow.*operand).bytes.empty()) // not used
+      continue;
+    Result<Array> array = widened(narrow.*operand);
+    if (!array)
+      return array.error();
+    wide.*operand = std::move(*array);
+  }
+  const Array &y = narrow.y;
+  Result<Array> result = Array::create(DType::f32, y.shape);
+  if (!result)
+    return result.error();
+  wide.y = std::move(*result);
+  const disco_kernel_call call = makeCall(work, settings, wide);
   if (Status s = runKernel(family, call); !s)
     return s.error();
   double error = 0, norm = 0;
   for (int64_t i = 0; i < y.numElements(); ++i) {
-    const double expected = operands->y.at(i);
+    const double expected = wide.y.at(i);
     error += (y.at(i) - expected) * (y.at(i) - expected);
     norm += expected * expected;
   }
@@ -190,7 +212,7 @@ Result<Measurement> measure(const KernelFamily &family, const NamedLayer &layer,
   result.accuracy = checkResult(work, *operands, settings.dtype);
   if (settings.dtype == DType::f16 || settings.dtype == DType::bf16) {
     Result<double> difference =
-        compareWithF32(family, work, settings, operands->y);
+        compareWithF32(family, work, settings, *operands);
     if (!difference)
       return difference.error();
     result.accuracy.againstF32 = *difference;

@@ -14,9 +14,9 @@
 
 namespace disco::bench {
 
-/// Operands of a call. Elements are multiples of 1/64 in [-2, 2), and those of
-/// the weight of 1/1024, which every type holds exactly: all types compute with
-/// the same numbers.
+/// Operands of a call. Elements are pseudo-random in [-2, 2), those of the
+/// weight in [-1/8, 1/8), the same in each run, with all the digits of the
+/// type: sums that lose some show it.
 struct Operands {
   Array x, gy, weight, y;
 };

@@ -43,10 +43,12 @@ static double spread(const Measurement &m) {
 
 std::string toJson(const Machine &m) {
   return format("{\"machine\": \"%s\", \"isa\": \"%s\", \"threads\": %d, "
-                "\"clock\": \"%s\", \"copy_gbs\": %.2f, \"fma_gflops\": %.1f, "
+                "\"sums\": \"%s\", \"clock\": \"%s\", \"copy_gbs\": %.2f, "
+                "\"fma_gflops\": %.1f, "
                 "\"gemm_gflops\": "
                 "%.1f}",
                 m.processor.c_str(), m.isa.c_str(), m.threads,
+                m.isDouble ? "f64" : "f32",
                 m.clock == Clock::wall ? "wall" : "cpu", m.copyGbs, m.fmaGflops,
                 m.gemmGflops);
 }
@@ -121,12 +123,13 @@ std::string toPage(const std::vector<Machine> &machines,
       " processors; every answer was checked against float64 in the same "
       "process.\n\n"
       "Bounds of the machine, measured in the same run:\n\n"
-      "| processor | instructions | threads | copy GB/s | FMA GFLOP/s | matrix "
-      "product GFLOP/s |\n|---|---|---|---|---|---|\n";
+      "| processor | instructions | threads | sums | copy GB/s | FMA GFLOP/s "
+      "| matrix product GFLOP/s |\n|---|---|---|---|---|---|---|\n";
   for (const Machine &m : machines)
-    page +=
-        format("| %s | %s | %d | %.1f | %.0f | %.0f |\n", m.processor.c_str(),
-               m.isa.c_str(), m.threads, m.copyGbs, m.fmaGflops, m.gemmGflops);
+    page += format("| %s | %s | %d | %s | %.1f | %.0f | %.0f |\n",
+                   m.processor.c_str(), m.isa.c_str(), m.threads,
+                   m.isDouble ? "f64" : "f32", m.copyGbs, m.fmaGflops,
+                   m.gemmGflops);
   page +=
       "\nThe bound of a problem is the larger of bytes (each tensor once) "
       "by the copy rate and useful FLOP by the FMA rate. CPU is the "

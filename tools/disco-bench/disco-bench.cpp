@@ -16,9 +16,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <map>
-#include <thread>
+#include <new>
+#include <optional>
+#include <sys/resource.h>
+#include <tuple>
 
 using namespace disco;
 using namespace disco::bench;
@@ -32,10 +34,12 @@ static const char *const usage =
     "weight_grad; default conv\n"
     "  --dtype T,...         f64, f32, f16, bf16; default f32\n"
     "  --batch N,...         default 1\n"
-    "  --threads N,...       default: all processors\n"
+    "  --threads N,...       of the CPU; default: DISCO_NUM_THREADS, or all "
+    "processors that the process may use\n"
     "  --order O             filter_first or weight_first; default: the "
     "cheaper\n"
-    "  --tile N, --channel-block N  the schedule; default: the family's\n"
+    "  --tile N, --channel-block N  the schedule on the CPU; default: the "
+    "family's\n"
     "  --warm-up N           runs before the first measured one; default 1, on "
     "a CUDA device 20\n"
     "  --repeat N            measured runs; default 5, on a CUDA device 100, "
@@ -49,10 +53,17 @@ static const char *const usage =
     "  --clock wall|cpu      what is quoted: cpu is the processor time divided "
     "by the threads, for a machine that is shared; default wall\n"
     "  --json                one line of JSON for each measurement\n"
-    "  --page FILE           also write a page in Markdown\n"
+    "  --page FILE           also write a page in Markdown, on the CPU; after "
+    "an error of what was measured until then\n"
+    "  --help, --version\n"
     "Exit status: 0, 1 after an error or a wrong answer, 2 for wrong usage.\n";
 
 namespace {
+
+/// For messages: what memory was missing for.
+struct {
+  const char *what = "reading the arguments", *layer = "";
+} activity;
 
 struct Options {
   std::vector<const NamedLayer *> layers;
@@ -67,7 +78,7 @@ struct Options {
   std::vector<int32_t> layouts{DISCO_NCHW};
   std::vector<std::string> fields;
   Clock clock = Clock::wall;
-  bool json = false, list = false;
+  bool json = false, list = false, help = false, version = false;
   std::string page, command = "disco-bench";
 };
 
@@ -226,6 +237,59 @@ Status parseOption(std::string_view option, std::string_view value,
   return {};
 }
 
+/// Options that would be ignored are errors.
+Status checkCombination(const std::vector<std::string_view> &given,
+                        const Options &options) {
+  static constexpr std::string_view onlyCuda[] = {"--sustained", "--layout",
+                                                  "--fields"};
+  static constexpr std::string_view onlyCpu[] = {
+      "--threads", "--tile", "--channel-block", "--clock", "--page"};
+  const bool isCpu = options.device < 0;
+  const auto isIn = [](const auto &list, std::string_view option) {
+    return std::find(std::begin(list), std::end(list), option) !=
+           std::end(list);
+  };
+  for (std::string_view option : given)
+    if (isCpu ? isIn(onlyCuda, option) : isIn(onlyCpu, option))
+      return Error{std::string("expected --device to be ") +
+                   (isCpu ? "cuda:N" : "cpu") + " with " + std::string(option) +
+                   ", but got " +
+                   (isCpu ? "cpu" : "cuda:" + std::to_string(options.device))};
+  // A contraction filters and then mixes nothing, its transpose the reverse.
+  for (Direction direction : options.directions)
+    for (const auto &[fixed, order, name] :
+         {std::tuple(Direction::contract, int32_t(DISCO_FILTER_FIRST),
+                     "filter_first"),
+          std::tuple(Direction::contractSum, int32_t(DISCO_WEIGHT_FIRST),
+                     "weight_first")})
+      if (direction == fixed && options.order.value_or(order) != order)
+        return Error{
+            "expected --order to be " + std::string(name) + " with " +
+            std::string(nameOf(direction)) + ", but got " +
+            (order == DISCO_FILTER_FIRST ? "weight_first" : "filter_first")};
+  return {};
+}
+
+/// The threads that are asked for, or those of the runtime's choice.
+Status resolveThreads(Options &options) {
+  int32_t count = 0;
+  const auto resolve = [&](int64_t requested) -> Status {
+    if (disco_cpu_gather_threads(static_cast<int32_t>(requested), &count) !=
+        DISCO_OK)
+      return Error{disco_last_error()};
+    return {};
+  };
+  if (options.threads.empty()) {
+    Status s = resolve(0);
+    options.threads.push_back(count);
+    return s;
+  }
+  for (int64_t threads : options.threads)
+    if (Status s = resolve(threads); !s)
+      return s;
+  return {};
+}
+
 Result<Options> parseArguments(int argc, char **argv) {
   static constexpr std::string_view withValue[] = {
       "--family",  "--direction", "--dtype",  "--batch",
@@ -233,11 +297,19 @@ Result<Options> parseArguments(int argc, char **argv) {
       "--warm-up", "--repeat",    "--page",   "--clock",
       "--device",  "--sustained", "--layout", "--fields"};
   Options options;
+  std::vector<std::string_view> given;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     options.command += " " + std::string(argument);
+    given.push_back(argument);
     if (argument == "--json") {
       options.json = true;
+    } else if (argument == "--help" || argument == "-h") {
+      options.help = true;
+      return options;
+    } else if (argument == "--version") {
+      options.version = true;
+      return options;
     } else if (argument == "--list") {
       options.list = true;
     } else if (std::find(std::begin(withValue), std::end(withValue),
@@ -260,9 +332,6 @@ Result<Options> parseArguments(int argc, char **argv) {
       options.layers.push_back(&*layer);
     }
   }
-  if (options.threads.empty())
-    options.threads.push_back(
-        std::max(1u, std::thread::hardware_concurrency()));
   if (options.family.empty())
     options.family = options.device < 0 ? "cpu_gather" : "csr_gather";
   if (options.device < 0 && !findKernelFamily(options.family))
@@ -272,6 +341,8 @@ Result<Options> parseArguments(int argc, char **argv) {
                  "' (compiled code of any family is measured by disco-run)"};
   if (options.layers.empty() && !options.list)
     return Error{"expected at least one problem, see --list"};
+  if (Status s = checkCombination(given, options); !s)
+    return s.error();
   return options;
 }
 
@@ -297,29 +368,43 @@ class Bench {
 public:
   explicit Bench(const Options &options) : options(options) {}
 
+  /// Creates the page, so that nothing is measured in vain.
+  Status openPage() {
+    if (options.page.empty())
+      return {};
+    Result<AtomicFile> file = AtomicFile::create(options.page);
+    if (!file)
+      return file.error();
+    page.emplace(std::move(*file));
+    return {};
+  }
+
   Status run() {
     for (const NamedLayer *layer : options.layers)
       for (DType dtype : options.dtypes) {
+        activity = {"building psi of ", layer->name.c_str()};
         Result<LayerPsi> psi = buildPsi(*layer, dtype);
         if (!psi)
           return Error{layer->name + ": " + psi.message()};
+        activity = {"measuring ", layer->name.c_str()};
         if (Status s = runLayer(*layer, *psi, dtype); !s)
           return Error{layer->name + ": " + s.message()};
       }
     return {};
   }
 
-  Status writePage() const {
+  /// What has been measured, if anything.
+  Status writePage() {
+    if (!page || results.empty())
+      return {};
+    activity = {"writing the page", ""};
     std::vector<Machine> all;
+    all.reserve(machines.size());
     for (const auto &entry : machines)
-      if (!entry.first.second)
-        all.push_back(entry.second);
-    Result<AtomicFile> file = AtomicFile::create(options.page);
-    if (!file)
-      return file.error();
-    if (Status s = file->write(toPage(all, results, options.command)); !s)
+      all.push_back(entry.second);
+    if (Status s = page->write(toPage(all, results, options.command)); !s)
       return s;
-    return file->commit();
+    return page->commit();
   }
 
   bool allRight() const {
@@ -340,13 +425,15 @@ private:
           settings.direction = direction;
           settings.batch = batch;
           settings.threads = static_cast<int>(threads);
-          const Machine &machine = machineFor(settings.threads, dtype);
+          Result<const Machine *> machine = machineFor(settings.threads, dtype);
+          if (!machine)
+            return machine.error();
           Result<Measurement> result =
-              measure(*family, layer, psi, settings, machine,
+              measure(*family, layer, psi, settings, **machine,
                       options.warmUps.value_or(1), options.repeats.value_or(5));
           if (!result)
             return result.error();
-          print(*result, machine);
+          print(*result, **machine);
           results.push_back(std::move(*result));
           // psi does not outlive the layer.
           results.back().work.psi = nullptr;
@@ -355,14 +442,17 @@ private:
     return {};
   }
 
-  const Machine &machineFor(int threads, DType dtype) {
+  Result<const Machine *> machineFor(int threads, DType dtype) {
     const std::pair<int, bool> key(threads, dtype == DType::f64);
     const auto known = machines.find(key);
     if (known != machines.end())
-      return known->second;
+      return &known->second;
     const Progress progress("measuring the machine");
-    const Machine &machine = machines[key] =
+    Result<Machine> measured =
         measureMachine(threads, key.second, options.clock);
+    if (!measured)
+      return measured.error();
+    const Machine &machine = machines[key] = std::move(*measured);
     if (options.json)
       std::printf("%s\n", toJson(machine).c_str());
     else
@@ -371,7 +461,7 @@ private:
                   machine.processor.c_str(), machine.isa.c_str(), threads,
                   key.second ? ", f64" : "", machine.copyGbs, machine.fmaGflops,
                   machine.gemmGflops);
-    return machine;
+    return &machine;
   }
 
   void print(const Measurement &result, const Machine &machine) {
@@ -389,6 +479,7 @@ private:
   const KernelFamily *family = findKernelFamily(options.family);
   std::map<std::pair<int, bool>, Machine> machines;
   std::vector<Measurement> results;
+  std::optional<AtomicFile> page;
 };
 
 #ifdef DISCO_BENCH_CUDA
@@ -505,37 +596,74 @@ Result<bool> runOnDevice(const Options &options) {
 #endif
 }
 
+/// Of what no message knows the size: the memory that was there instead.
+Error outOfMemory() {
+  rusage used = {};
+  getrusage(RUSAGE_SELF, &used);
+  return Error{"out of memory: " + std::string(activity.what) + activity.layer +
+               " needs more than the " + std::to_string(used.ru_maxrss / 1024) +
+               " MiB that were in use at most"};
+}
+
 int fail(const std::string &message, int code) {
   std::fprintf(stderr, "disco-bench: error: %s\n", message.c_str());
   return code;
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
-  if (argc > 1 &&
-      (!std::strcmp(argv[1], "--help") || !std::strcmp(argv[1], "-h"))) {
-    std::fputs(usage, stdout);
-    return 0;
+int runOnCpu(Options &options) {
+  const bool isChosen = !options.threads.empty();
+  if (Status s = resolveThreads(options); !s)
+    return fail(isChosen ? "--threads: " + s.message() : s.message(),
+                isChosen ? 2 : 1);
+  Bench bench(options);
+  if (Status s = bench.openPage(); !s)
+    return fail(s.message(), 1);
+  Status failure;
+  try {
+    failure = bench.run();
+  } catch (const std::bad_alloc &) {
+    failure = outOfMemory();
   }
+  // What was measured before an error stays.
+  Status written = bench.writePage();
+  if (!failure)
+    return fail(failure.message(), 1);
+  if (!written)
+    return fail(written.message(), 1);
+  return bench.allRight() ? 0 : fail("a result is wrong", 1);
+}
+
+int dispatch(int argc, char **argv) {
   Result<Options> options = parseArguments(argc, argv);
   if (!options)
     return fail(options.message(), 2);
+  if (options->help) {
+    std::fputs(usage, stdout);
+    return 0;
+  }
+  if (options->version) {
+    std::puts("disco-bench " DISCO_VERSION);
+    return 0;
+  }
   if (options->list) {
     printList();
     return 0;
   }
-  if (options->device >= 0) {
-    Result<bool> allRight = runOnDevice(*options);
-    if (!allRight)
-      return fail(allRight.message(), 1);
-    return *allRight ? 0 : fail("a result is wrong", 1);
+  if (options->device < 0)
+    return runOnCpu(*options);
+  activity = {"measuring on the device", ""};
+  Result<bool> allRight = runOnDevice(*options);
+  if (!allRight)
+    return fail(allRight.message(), 1);
+  return *allRight ? 0 : fail("a result is wrong", 1);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return dispatch(argc, argv);
+  } catch (const std::bad_alloc &) {
+    return fail(outOfMemory().message, 1);
   }
-  Bench bench(*options);
-  if (Status s = bench.run(); !s)
-    return fail(s.message(), 1);
-  if (!options->page.empty())
-    if (Status s = bench.writePage(); !s)
-      return fail(s.message(), 1);
-  return bench.allRight() ? 0 : fail("a result is wrong", 1);
 }

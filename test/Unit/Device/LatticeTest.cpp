@@ -140,15 +140,26 @@ private:
                            ? number / sumWarps
                            : number - (sumWarps - 1) * t.numSplit);
       int64_t value = t.partValues[part] * int64_t(2);
+      int32_t stage = t.parts[part].y, skipped = t.parts[part].z, left = 0;
       for (int32_t i = 0; i < t.parts[part].w; ++i) {
-        const int64_t at = t.parts[part].z + i;
-        const Int4 &stage = t.stages[t.parts[part].y + at / op.numBasis()];
-        addWindow(t, stage, at % op.numBasis(), value, first, r, sums);
-        value += stage.w * 2;
+        const Int4 &s = t.stages[stage];
+        const int32_t k = (s.w >> 8) + skipped;
+        EXPECT_TRUE(i > 0 || formOf(t, value) != SumForm::high);
+        // The kernel reads a header again when it has counted its windows.
+        if (left == 0)
+          left = word(t, value, 1) >> 16;
+        --left;
+        addWindow(t, stage, k, value, first, r, sums);
+        value += (s.w & 255) * 2;
+        ++windows;
+        if (++skipped == s.z >> 8) {
+          EXPECT_EQ(left, 0);
+          ++stage;
+          skipped = 0;
+        }
       }
-      windows += t.parts[part].w;
     }
-    EXPECT_EQ(windows % op.numBasis(), 0);
+    EXPECT_GE(windows, 0);
     for (int32_t p = 0; p < points; ++p) {
       const int64_t point = (first + group.z + p) % lattice.points;
       double &to = y[t.rowPlaces[group.x + r] + point * lattice.phases];
@@ -157,25 +168,76 @@ private:
     }
   }
 
-  void addWindow(const ContractSumTables &t, const Int4 &stage, int64_t k,
+  static int32_t word(const ContractSumTables &t, int64_t at, int32_t i) {
+    int32_t word;
+    std::memcpy(&word, t.values.data() + at * 8 + i * 4, 4);
+    return word;
+  }
+  static SumForm formOf(const ContractSumTables &t, int64_t at) {
+    return static_cast<SumForm>(word(t, at, 0) >> 16);
+  }
+
+  /// What a stage's window has of x in its column `column`, for a tile.
+  double inWindow(const Int4 &stage, int64_t k, int32_t first, int32_t points,
+                  int64_t column) const {
+    // Chunks of 2: those of the tile, and what windows have more.
+    const int64_t columns = 2 * int64_t((points + 1) / 2 + (stage.z & 255));
+    EXPECT_GE(column, 0);
+    EXPECT_LT(column, columns);
+    return at(k, stage.x, stage.y + first + column);
+  }
+
+  void addWindow(const ContractSumTables &t, int32_t index, int64_t k,
                  int64_t at, int32_t first, int32_t r,
                  std::vector<double> &sums) const {
-    std::vector<int32_t> header(headerBytes(stage.z) / 4);
-    std::memcpy(header.data(), t.values.data() + at * 8, header.size() * 4);
-    EXPECT_EQ(header[0] & 255, stage.z);
-    EXPECT_LE(stage.z, t.maxSteps);
-    EXPECT_LE(stage.w * 16, t.maxValueBytes);
-    EXPECT_EQ(stage.w * 16, headerBytes(stage.z) + stage.z * sumRows * 16);
-    const int64_t values = at + headerBytes(stage.z) / 8;
-    for (int32_t step = 0; step < stage.z; ++step) {
-      const int32_t has = header[2 + step];
-      EXPECT_EQ(has & ~header[1], 0) << "rows that the window does not name";
-      for (int32_t i = 0; i < 2; ++i)
-        for (size_t p = 0; has >> (4 * r + i) & 1 && p < sums.size(); ++p)
-          sums[p] += valueOf(t.values, values + (step * sumRows + r) * 2 + i) *
-                     this->at(k, stage.x,
-                              stage.y + first + 2 * step + i +
-                                  static_cast<int64_t>(p));
+    const Int4 &stage = t.stages[index];
+    const SumForm form = formOf(t, at);
+    const int32_t steps = word(t, at, 0) & 255, all = word(t, at, 1) & 0xffff;
+    const auto points = static_cast<int32_t>(sums.size());
+    const bool isPair = form == SumForm::near || form == SumForm::high;
+    EXPECT_LE((stage.w & 255) * 16, t.maxValueBytes);
+    EXPECT_LE(stage.z & 255, sumMaxSteps);
+    EXPECT_EQ((stage.w & 255) * 16, headerBytes(steps) + steps * sumRows * 16 +
+                                        (isPair ? 16 + 8 * sumRows : 0));
+    int64_t values = at + headerBytes(steps) / 8;
+    const double sign = isPair ? valueOf(t.values, values) : 0;
+    const int64_t middle = values + 2;
+    values += isPair ? 2 + sumRows : 0;
+    const int32_t growth = stage.z & 255;
+    EXPECT_EQ(growth, form == SumForm::plain  ? steps
+                      : form == SumForm::near ? 2 * steps
+                      : form == SumForm::high ? steps
+                                              : growth);
+    EXPECT_TRUE(form != SumForm::low || steps == 0);
+    for (int32_t step = 0; step < steps; ++step) {
+      const int32_t has = word(t, at, 2 + step);
+      EXPECT_EQ(has & 0xffff & ~all, 0) << "rows that the window does not name";
+      for (int32_t p = 0; p < points; ++p) {
+        if (isPair && has >> (16 + r) & 1) {
+          ++middles;
+          sums[p] += valueOf(t.values, middle + r) *
+                     inWindow(stage, k, first, points, 2 * steps + p);
+        }
+        for (int32_t i = 0; i < 2; ++i) {
+          if (!(has >> (4 * r + i) & 1))
+            continue;
+          const double value =
+              valueOf(t.values, values + (step * sumRows + r) * 2 + i);
+          const int32_t u = 2 * step + i;
+          if (!isPair) {
+            sums[p] += value * inWindow(stage, k, first, points, u + p);
+            continue;
+          }
+          const bool isNear = form == SumForm::near;
+          (isNear ? pairs : farPairs) += 1;
+          const Int4 &low = t.stages[isNear ? index : index - 1];
+          EXPECT_TRUE(isNear || (low.z & 255) == growth);
+          sums[p] += value * (inWindow(stage, k, first, points,
+                                       (isNear ? 2 * steps : 0) + u + 1 + p) +
+                              sign * inWindow(low, k, first, points,
+                                              2 * steps - 1 - u + p));
+        }
+      }
     }
   }
 
@@ -183,6 +245,10 @@ private:
   const reference::Operator &op;
   const Lattice lattice;
   std::vector<double> x;
+
+public:
+  /// Middles, and pairs of near and of far windows, that were summed.
+  mutable int64_t middles = 0, pairs = 0, farPairs = 0;
 };
 
 TEST(CsrGatherTables, EmulatedKernelsComputeWhatPsiSays) {
@@ -205,6 +271,32 @@ TEST(CsrGatherTables, EmulatedKernelsComputeWhatPsiSays) {
          {SumBalance{2048, 256}, SumBalance{40, 10}, SumBalance{1, 1}})
       emulator.check(emulator.contractSum(balance), true);
   }
+}
+
+TEST(CsrGatherTables, MirroredTapsAreSummedOnceForBothSides) {
+  constexpr int64_t grids[][4] = {
+      {5, 12, 4, 12},   {5, 39, 3, 13}, {3, 200, 3, 200}, {3, 128, 4, 64},
+      {2, 300, 3, 300}, {3, 33, 4, 33}, {2, 256, 4, 256}, {2, 180, 3, 60}};
+  std::mt19937 random(8);
+  int64_t middles = 0, pairs = 0, farPairs = 0;
+  for (int i = 0; i < 40; ++i) {
+    const auto &g = grids[i % 8];
+    SCOPED_TRACE("grid " + std::to_string(i % 8) + ", round " +
+                 std::to_string(i / 8));
+    const TestPsi psi = sphereCase(
+        mirroredSphere(random, 1 + i % 5, g[0], g[1], g[2], g[3], INT64_MAX),
+        DType::f64);
+    const Emulator emulator(psi, random);
+    for (const SumBalance balance :
+         {SumBalance{2048, 256}, SumBalance{40, 10}, SumBalance{1, 1}})
+      emulator.check(emulator.contractSum(balance), true);
+    middles += emulator.middles;
+    pairs += emulator.pairs;
+    farPairs += emulator.farPairs;
+  }
+  EXPECT_GT(middles, 0);
+  EXPECT_GT(pairs, 0);
+  EXPECT_GT(farPairs, 0);
 }
 
 TEST(CsrGatherTables, LongRowsComeFirst) {

@@ -46,7 +46,7 @@ enum {
   DISCO_CSR_GATHER_SUM_WARPS = 4,
   /** Rows make a group of contract_sum while they have so many taps together,
    * or fewer where there is less to do. */
-  DISCO_CSR_GATHER_SUM_TAPS = 2048,
+  DISCO_CSR_GATHER_SUM_TAPS = 8192,
   /** Arcs are cut to pieces of so many taps at most; of half as many in
    * contract_sum in f64. */
   DISCO_CSR_GATHER_PIECE_TAPS = 96,

@@ -25,9 +25,10 @@ namespace disco::cpu_gather::DISCO_ISA {
 // overflows where the product has not vanished. In float the argument of an
 // exponential has lost digits already, so that it is computed in double.
 
-/// v / (1 + exp(-w)).
-static inline double gate(double v, double w) {
-  if (!(w < 0))
+/// v / (1 + exp(-w)), for a T.
+template <typename T> static inline double gate(double v, double w) {
+  // A double that overflows is one of a quotient that is 0 in float.
+  if (__is_same(T, float) || !(w < 0))
     return v / (1 + exp(-w));
   // In halves, since exp(w) has no digits left below -708 when v exp(w) does.
   const double half = exp(0.5 * w);
@@ -44,9 +45,9 @@ static inline float gelu(float v) {
   return 0.5f * v * erfcf(-v * 0.70710678118654752440f);
 }
 
-static inline double geluTanh(double v) {
+template <typename T> static inline double geluTanh(double v) {
   // 1 + tanh(w / 2) = 2 / (1 + exp(-w))
-  return gate(v, 1.5957691216057307117 * (v + 0.044715 * v * v * v));
+  return gate<T>(v, 1.5957691216057307117 * (v + 0.044715 * v * v * v));
 }
 
 template <typename T>
@@ -62,11 +63,11 @@ static void activate(T *values, int64_t count, int32_t activation) {
     return;
   case DISCO_ACTIVATION_GELU_TANH:
     for (int64_t i = 0; i < count; ++i)
-      values[i] = T(geluTanh(double(values[i])));
+      values[i] = T(geluTanh<T>(double(values[i])));
     return;
   case DISCO_ACTIVATION_SILU:
     for (int64_t i = 0; i < count; ++i)
-      values[i] = T(gate(double(values[i]), double(values[i])));
+      values[i] = T(gate<T>(double(values[i]), double(values[i])));
     return;
   default:
     return;

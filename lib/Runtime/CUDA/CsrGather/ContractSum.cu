@@ -30,17 +30,22 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../device/Memory.cuh"
 #include "../device/Types.h"
 #include "Copy.h"
 #include "Params.h"
+
+extern __shared__ __align__(16) char sharedMemory[];
 
 namespace disco::cuda::csr {
 
 /// Tells the compiler that all threads of a warp have the same value: branches
 /// on it need no reconvergence.
-__device__ __forceinline__ int uniform(int value) {
+template <typename N> __device__ __forceinline__ N uniform(N value) {
   return __shfl_sync(0xffffffffu, value, 0);
 }
+
+using device::loadShared;
 
 using T = types::DISCO_DTYPE;
 using A = SumOf<T>::type;
@@ -61,33 +66,42 @@ template <int F> struct ContractSum {
   static constexpr int columnBytes = F * fieldBytes;
 
   const ContractSumParams &p;
-  char *shared; ///< of the warp
+  unsigned shared; ///< of the warp, an address of shared memory
   int lane;
   int points, fields;
+  int64_t fieldBytesApart; ///< in x; a field that is not there is another again
   int firstField, firstPoint; ///< the latter of the tile
   int firstOfLane;            ///< lattice point of the lane's first chunk
   int isLow;                  ///< the low part of x is read
 
   /// What is copied next: a stage of the group, for a k.
   struct Cursor {
-    int stage, k;
-    int values; ///< 16 bytes each
-    int count;  ///< chunks of a field, and from bit 16 those of values
+    int stage;
+    int left;   ///< windows of it
+    int count;  ///< chunks of a field from the lane's first on
+    int chunks; ///< of values, 16 bytes each
     int to;     ///< where the lane's first chunk goes in a buffer
     int point;  ///< of that chunk
     const T *x;
+    const char *values; ///< the lane's first chunk
   };
 
   /// What the windows of a stage have in common.
   struct Window {
     int masks; ///< of the lane's step
     int all, steps;
-    int first; ///< chunk of the lane's first out-point
-    int left;  ///< windows
+    int tables; ///< bytes from a window's columns to what follows the header
+    int first;  ///< chunk of the lane's first out-point
+    int low;    ///< of the window of the low side
+    int left;   ///< windows
+    SumForm form;
   };
 
-  __device__ ContractSum(const ContractSumParams &p, char *shared)
-      : p(p), shared(shared), lane(threadIdx.x % 32) {}
+  __device__ ContractSum(const ContractSumParams &p, unsigned shared)
+      : p(p), shared(uniform(shared)) {
+    // Kept in a register, not read again wherever it is used.
+    lane = __shfl_sync(0xffffffffu, threadIdx.x % 32, threadIdx.x % 32);
+  }
 
   /// Of a chunk, or of a word of one.
   template <int line, int size>
@@ -114,11 +128,14 @@ template <int F> struct ContractSum {
     return (chunk + firstPoint / V) & (lineChunks - 1);
   }
 
-  __device__ __forceinline__ void begin(Cursor &at) const {
+  /// At a stage, without its first `skipped` windows.
+  __device__ __forceinline__ void begin(Cursor &at, int skipped) const {
     const Int4 stage = p.sphere.stages[at.stage];
-    at.count = (points - 1) / V + 1 + stage.z + (stage.w << 16);
+    at.left = (stage.z >> 8) - skipped;
+    at.count = (points - 1) / V + 1 + (stage.z & 255) - lane;
+    at.chunks = stage.w & 255;
     at.x = static_cast<const T *>(p.fields.x) + firstField * p.fields.xField +
-           at.k * p.fields.xBasis + stage.x;
+           ((stage.w >> 8) + skipped) * p.fields.xBasis + stage.x;
     if constexpr (sizeof(T) == 2)
       at.x += isLow ? p.fields.low : 0;
     at.to = placeOf(lane + phaseOf((stage.x + stage.y) / V));
@@ -126,56 +143,66 @@ template <int F> struct ContractSum {
   }
 
   /// Copies a window and its values, and goes on to the next.
-  __device__ __forceinline__ void copy(Cursor &at, char *buffer) const {
-    const int count = at.count & 0xffff, valueChunks = at.count >> 16;
-    if (p.isAligned)
-      copyAligned(at, count, buffer + at.to);
-    else
-      copyElements(at, count, buffer + at.to);
-    const Values *values =
-        static_cast<const Values *>(p.sphere.values) + at.values;
-    auto *to = reinterpret_cast<Values *>(buffer + columnBytes);
-#pragma unroll 1
-    for (int i = lane; i < valueChunks; i += 32)
-      copyAsync<16>(to + i, values + i);
-    at.values += valueChunks;
+  __device__ __forceinline__ void copy(Cursor &at, unsigned buffer) const {
+    if (__builtin_expect(!p.isAligned, 0))
+      copyElements(at, buffer + at.to);
+    copyChunks(at, p.isAligned ? at.count : 0, buffer);
+    at.values += at.chunks * sizeof(Values);
     at.x += p.fields.xBasis;
-    if (++at.k == p.fields.numBasis) {
-      at.k = 0;
+    if (--at.left == 0) {
       ++at.stage; // one more than there are can be read
-      begin(at);
+      begin(at, 0);
     }
   }
 
   /// 32 chunks are whole lines, pairs of them.
   static_assert(32 % (chunks * lineChunks) == 0, "the same exchange");
 
-  __device__ __forceinline__ void copyAligned(const Cursor &at, int count,
-                                              char *to) const {
-    int point[copies];
-    point[0] = at.point;
+  /// Chunks of x, and of values.
+  __device__ __forceinline__ void copyChunks(const Cursor &at, int count,
+                                             unsigned buffer) const {
+    const unsigned to = buffer + at.to;
+    const unsigned values = buffer + columnBytes + lane * sizeof(Values);
+    const int left = at.chunks - lane;
+    int point = at.point;
 #pragma unroll
-    for (int i = 1; i < copies; ++i) // a ring has at least 32 chunks
-      point[i] = wrapped(point[i - 1] + 32 * V);
-    const T *from = at.x;
+    for (int i = 0; i < chunks; ++i) {
+      if (32 * i < count)
+        copyFields(to + 32 * i * sizeof(Chunk), at.x + point);
+      point = wrapped(point + 32 * V); // a ring has at least 32 chunks
+    }
+    if (left > 0)
+      copyAsync<16>(values, at.values);
+    // What few windows have, in a branch of all lanes.
+    if (!__any_sync(0xffffffffu, count > 32 * chunks || left > 32))
+      return;
+#pragma unroll 1
+    for (int i = chunks; 32 * i < count; ++i) {
+      copyFields(to + 32 * i * sizeof(Chunk), at.x + point);
+      point = wrapped(point + 32 * V);
+    }
+#pragma unroll 1
+    for (int i = 32; i < left; i += 32)
+      copyAsync<16>(values + i * sizeof(Values),
+                    at.values + i * sizeof(Values));
+  }
+
+  /// A chunk of every field.
+  __device__ __forceinline__ void copyFields(unsigned to, const T *from) const {
+    const char *source = reinterpret_cast<const char *>(from);
 #pragma unroll
     for (int f = 0; f < F; ++f) {
-#pragma unroll
-      for (int i = 0; i < copies; ++i)
-        if (lane + 32 * i < count)
-          copyAsync<sizeof(Chunk)>(to + f * fieldBytes + 32 * i * sizeof(Chunk),
-                                   from + point[i]);
-      // A field that is not there is another one again.
-      from += f + 1 < fields ? p.fields.xField : 0;
+      copyAsync<sizeof(Chunk)>(to + f * fieldBytes, source);
+      source += fieldBytesApart;
     }
   }
 
-  __device__ __forceinline__ void copyElements(const Cursor &at, int count,
-                                               char *to) const {
+  __device__ __forceinline__ void copyElements(const Cursor &at,
+                                               unsigned to) const {
     const int lattice = p.sphere.lattice;
     int point = at.point;
 #pragma unroll 1
-    for (int chunk = lane; chunk < count; chunk += 32) {
+    for (int chunk = 0; chunk < at.count; chunk += 32) {
 #pragma unroll 1
       for (int i = 0; i < V; ++i, ++point) {
         while (point >= lattice)
@@ -184,11 +211,11 @@ template <int F> struct ContractSum {
 #pragma unroll
         for (int f = 0; f < F; ++f)
           if (f < fields) {
-            T *place = reinterpret_cast<T *>(to + f * fieldBytes) + i;
+            const unsigned place = to + f * fieldBytes + i * sizeof(T);
             if constexpr (sizeof(T) >= 4)
               copyAsync<sizeof(T)>(place, from + f * p.fields.xField);
             else
-              *place = from[f * p.fields.xField];
+              device::storeShared(place, from[f * p.fields.xField]);
           }
       }
       to += 32 * sizeof(Chunk);
@@ -198,74 +225,67 @@ template <int F> struct ContractSum {
 
   /// Adds tap i of a step to the sums of a row.
   static __device__ __forceinline__ void add(A (&sums)[P][F],
-                                             const A (&window)[slots][F][V],
+                                             const A (&window)[F][slots * V],
                                              const Values &values, int i) {
 #pragma unroll
     for (int j = 0; j < P; ++j)
 #pragma unroll
       for (int f = 0; f < F; ++f)
-        sums[j][f] += values.v[i] * window[(i + j) / V][f][(i + j) % V];
+        sums[j][f] += values.v[i] * window[f][i + j];
   }
 
-  /// The header of a window that is there: the number of steps and its place in
-  /// a line, the taps of rows that have any in the window, the taps of rows in
-  /// each step.
-  __device__ __forceinline__ void read(Window &w, const char *buffer) const {
-    w.masks = reinterpret_cast<const int *>(buffer + columnBytes)[lane];
+  /// The header of a window that is there, and of those like it that follow.
+  __device__ __forceinline__ void read(Window &w, unsigned buffer) const {
+    w.masks = loadShared<int>(buffer + columnBytes + lane * 4);
     const int counts = __shfl_sync(0xffffffffu, w.masks, 0);
-    w.all = __shfl_sync(0xffffffffu, w.masks, 1);
+    const int all = __shfl_sync(0xffffffffu, w.masks, 1);
+    w.all = all & 0xffff;
+    w.left = all >> 16;
     w.steps = counts & 255;
+    w.form = static_cast<SumForm>(counts >> 16);
+    w.tables = columnBytes + headerBytes(w.steps);
+    w.low = w.first;
     // Threads without points do what the last one does.
-    w.first = min(lane, (points - 1) / P) * chunks + phaseOf(counts >> 8);
+    w.first = min(lane, (points - 1) / P) * chunks + phaseOf(counts >> 8 & 255);
+    if (w.form != SumForm::high)
+      w.low = w.first;
+  }
+
+  /// The words of a field in a chunk.
+  static __device__ __forceinline__ void load(A *words, unsigned from) {
+    const auto c = loadShared<Chunk>(from);
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      words[i] = convert<A>(c.v[i]);
   }
 
   __device__ __forceinline__ void accumulate(Sums &sums, const Window &w,
-                                             const char *buffer) const {
-    const auto *values = reinterpret_cast<const Values *>(buffer + columnBytes +
-                                                          headerBytes(w.steps));
-    const char *from[slots];
+                                             unsigned buffer) const {
+    unsigned values = buffer + w.tables;
+    unsigned from[slots];
 #pragma unroll
     for (int slot = 0; slot < slots; ++slot)
       from[slot] = buffer + placeOf(w.first + slot);
     int has = __shfl_sync(0xffffffffu, w.masks, 2);
 #pragma unroll 1
-    for (int step = 0; step < w.steps; ++step, values += R) {
-      A window[slots][F][V];
+    for (int step = 0; step < w.steps; ++step, values += R * sizeof(Values)) {
+      A window[F][slots * V];
 #pragma unroll
       for (int slot = 0; slot < slots; ++slot)
 #pragma unroll
-        for (int f = 0; f < F; ++f) {
-          const Chunk c =
-              *reinterpret_cast<const Chunk *>(from[slot] + f * fieldBytes);
-#pragma unroll
-          for (int i = 0; i < V; ++i)
-            window[slot][f][i] = convert<A>(c.v[i]);
-        }
+        for (int f = 0; f < F; ++f)
+          load(window[f] + slot * V, from[slot] + f * fieldBytes);
 #pragma unroll
       for (int slot = 0; slot < chunks; ++slot)
         from[slot] = from[slot + 1];
       from[chunks] = buffer + placeOf(w.first + step + slots);
       const int now = has;
       has = __shfl_sync(0xffffffffu, w.masks, step + 3);
-      if (now == w.all) {
-        int rows = now;
-        // Else rows are found in `all`, by slower instructions.
-        asm volatile("" : "+r"(rows));
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-          if (rows & 1 << 4 * r) {
-            const Values value = values[r];
-#pragma unroll
-            for (int i = 0; i < V; ++i)
-              add(sums[r], window, value, i);
-          }
-        continue;
-      }
       // Not multiplied by a zero: what a row does not have may be NaN.
 #pragma unroll
       for (int r = 0; r < R; ++r)
         if (now & 15 << 4 * r) {
-          const Values value = values[r];
+          const auto value = loadShared<Values>(values + r * sizeof(Values));
 #pragma unroll
           for (int i = 0; i < V; ++i)
             if (now & 1 << (4 * r + i))
@@ -274,39 +294,118 @@ template <int F> struct ContractSum {
     }
   }
 
+  /// The pairs of a step, and the middle before the first one.
+  static __device__ __forceinline__ void
+  addPairs(Sums &sums, const A (&low)[slots * V], const A (&high)[slots * V],
+           int f, int now, A sign, unsigned middle, unsigned values) {
+    if (now >> 16) {
+#pragma unroll
+      for (int r = 0; r < R; ++r)
+        if (now & 1 << (16 + r)) {
+          const A value = loadShared<A>(middle + r * sizeof(A));
+#pragma unroll
+          for (int j = 0; j < P; ++j)
+            sums[r][j][f] += value * high[j];
+        }
+    }
+    A both[V][P];
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+#pragma unroll
+      for (int j = 0; j < P; ++j)
+        both[i][j] = fma(sign, low[V - 1 - i + j], high[i + 1 + j]);
+    constexpr int full = (1 << V) - 1;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const int has = now >> 4 * r & full;
+      if (!has)
+        continue;
+      const auto value = loadShared<Values>(values + r * sizeof(Values));
+#pragma unroll
+      for (int i = 0; i < V; ++i)
+        if (has & 1 << i)
+#pragma unroll
+          for (int j = 0; j < P; ++j)
+            sums[r][j][f] += value.v[i] * both[i][j];
+    }
+  }
+
+  /// A window of pairs; `low` and `high` are the buffers of its sides.
+  __device__ __forceinline__ void accumulatePairs(Sums &sums, const Window &w,
+                                                  unsigned low,
+                                                  unsigned high) const {
+    const unsigned tables = high + w.tables;
+    const auto sign = loadShared<A>(tables);
+    unsigned values = tables + 16 + R * sizeof(A);
+    const int nearest = w.low + w.steps - 1;
+    const int farthest = w.first + (w.form == SumForm::near ? w.steps : 0);
+    unsigned lows[slots], highs[slots];
+#pragma unroll
+    for (int slot = 0; slot < slots; ++slot) {
+      lows[slot] = low + placeOf(nearest + slot);
+      highs[slot] = high + placeOf(farthest + slot);
+    }
+#pragma unroll 1
+    for (int step = 0; step < w.steps; ++step, values += R * sizeof(Values)) {
+      const int now = __shfl_sync(0xffffffffu, w.masks, step + 2);
+#pragma unroll
+      for (int f = 0; f < F; ++f) {
+        A lowWords[slots * V], highWords[slots * V];
+#pragma unroll
+        for (int slot = 0; slot < slots; ++slot) {
+          load(lowWords + slot * V, lows[slot] + f * fieldBytes);
+          load(highWords + slot * V, highs[slot] + f * fieldBytes);
+        }
+        addPairs(sums, lowWords, highWords, f, now, sign, tables + 16, values);
+      }
+#pragma unroll
+      for (int slot = 0; slot < chunks; ++slot) {
+        lows[chunks - slot] = lows[chunks - slot - 1];
+        highs[slot] = highs[slot + 1];
+      }
+      lows[0] = low + placeOf(nearest - step - 1);
+      highs[chunks] = high + placeOf(farthest + step + slots);
+    }
+  }
+
   /// Adds the taps of all features that the part has.
   __device__ __forceinline__ void sum(Sums &sums, int index) {
     const Int4 part = p.parts[index];
-    const int count = uniform(part.w), firstK = uniform(part.z);
+    const int count = uniform(part.w);
     Cursor next;
     next.stage = uniform(part.y);
-    next.k = firstK;
-    next.values = uniform(p.partValues[index]);
-    begin(next);
-    Window w = {0, 0, 0, 0, 0};
-    // The windows of the first stage may be fewer.
-    int windows = p.fields.numBasis - firstK;
-    // The window that is copied goes to buffer `to`, and the one that was
-    // copied sumStages - 1 before is in the buffer after that, round the end.
-    int to = 0;
+    next.values = static_cast<const char *>(p.sphere.values) +
+                  (p.partValues[index] + lane) * int64_t(sizeof(Values));
+    begin(next, uniform(part.z));
+    Window w = {};
+    // Buffers are filled one after the other, round the end. The window that
+    // is copied goes to buffer `to`, and the one that was copied sumStages - 1
+    // before is in the buffer after that. What is in `to` has been summed, but
+    // for a low window, that is summed with the high one after it.
+    const unsigned end = shared + sumStages * p.bufferBytes;
+    unsigned to = shared;
 #pragma unroll 1
     for (int left = count + sumStages - 1; left > 0; --left) {
       waitForCopies<sumStages - 2>();
       __syncwarp();
-      if (left >= sumStages)
-        copy(next, shared + to * p.bufferBytes);
-      commitCopies();
-      to = to + 1 == sumStages ? 0 : to + 1;
-      if (left > count)
-        continue;
-      const char *from = shared + to * p.bufferBytes;
-      if (w.left == 0) {
-        read(w, from);
-        w.left = windows;
-        windows = p.fields.numBasis;
+      unsigned from = to + p.bufferBytes;
+      from = from == end ? shared : from;
+      const bool isThere = left <= count;
+      if (isThere) {
+        if (w.left == 0)
+          read(w, from);
+        --w.left;
+        if (w.form == SumForm::near || w.form == SumForm::high) {
+          accumulatePairs(sums, w, w.form == SumForm::near ? from : to, from);
+          __syncwarp();
+        }
       }
-      --w.left;
-      accumulate(sums, w, from);
+      if (left >= sumStages)
+        copy(next, to);
+      commitCopies();
+      to = from;
+      if (isThere && w.form == SumForm::plain)
+        accumulate(sums, w, from);
     }
     waitForCopies<0>();
     __syncwarp();
@@ -319,16 +418,19 @@ template <int F> struct ContractSum {
     const Sphere &s = p.sphere;
     const int rest = item / s.tiles;
     const int index = rest / s.fieldBlocks;
-    const int warp = uniform(threadIdx.x / 32);
+    const int warp = uniform(static_cast<int>(threadIdx.x / 32));
     const int part = numParts > 1 ? index * sumWarps + warp
                                   : p.numSplit * (sumWarps - 1) + index;
     firstField = rest % s.fieldBlocks * F;
     firstPoint = item % s.tiles * s.tile;
     fields = uniform(min(F, p.fields.numFields - firstField));
+    fieldBytesApart = uniform(
+        fields > 1 ? p.fields.xField * static_cast<int64_t>(sizeof(T)) : 0);
     points = min(s.tile, s.lattice - firstPoint);
     firstOfLane = (firstPoint + lane * V) % s.lattice;
     // Loaded now, so that nothing waits for it at the end.
-    int *places = reinterpret_cast<int *>(shared + p.warpBytes - sumGroupBytes);
+    char *memory = sharedMemory + warp * p.warpBytes;
+    int *places = reinterpret_cast<int *>(memory + p.warpBytes - sumGroupBytes);
     const Int4 group = s.rows[p.parts[part].x];
     if (lane < group.y)
       places[lane] = p.rowPlaces[group.x + lane];
@@ -341,12 +443,12 @@ template <int F> struct ContractSum {
 #pragma unroll 1
     for (isLow = 0; isLow < (sizeof(T) == 2 && p.fields.low ? 2 : 1); ++isLow)
       sum(sums, part);
-    put(sums);
+    put(memory, sums);
     if (numParts > 1)
       __syncthreads();
     else
       __syncwarp();
-    const char *from = shared - (numParts > 1 ? warp * p.warpBytes : 0);
+    const char *from = numParts > 1 ? sharedMemory : memory;
 #pragma unroll 1
     for (int r = numParts > 1 ? warp : 0; r < places[R];
          r += numParts > 1 ? sumWarps : 1)
@@ -356,10 +458,10 @@ template <int F> struct ContractSum {
   /// Of a row and field.
   static constexpr int sumBytes = 32 * P * sizeof(A);
 
-  __device__ void put(const Sums &sums) const {
+  __device__ void put(char *memory, const Sums &sums) const {
 #pragma unroll
     for (int chunk = 0; chunk < chunks; ++chunk) {
-      char *to = shared + sumPlaceOf(lane * chunks + chunk);
+      char *to = memory + sumPlaceOf(lane * chunks + chunk);
 #pragma unroll
       for (int r = 0; r < R; ++r)
 #pragma unroll
@@ -401,11 +503,10 @@ template <int F> struct ContractSum {
 
 /// Blocks of groups that their warps share come first, then those whose warps
 /// work alone.
-template <int F>
-__device__ void contractSum(const ContractSumParams &p, char *shared) {
-  const int warp = uniform(threadIdx.x / 32);
+template <int F> __device__ void contractSum(const ContractSumParams &p) {
+  const int warp = uniform(static_cast<int>(threadIdx.x / 32));
   const int each = p.sphere.fieldBlocks * p.sphere.tiles;
-  ContractSum<F> work(p, shared + warp * p.warpBytes);
+  ContractSum<F> work(p, sharedAddress(sharedMemory) + warp * p.warpBytes);
   const int block = static_cast<int>(blockIdx.x) - p.numSplit * each;
   const int numParts = block < 0 ? sumWarps : 1;
   const int item = block < 0 ? static_cast<int>(blockIdx.x)
@@ -415,8 +516,6 @@ __device__ void contractSum(const ContractSumParams &p, char *shared) {
 }
 
 } // namespace disco::cuda::csr
-
-extern __shared__ __align__(16) char sharedMemory[];
 
 /// Blocks of a multiprocessor. The sums in f64, and addresses of sm_80, take
 /// more registers than four have.
@@ -432,7 +531,7 @@ constexpr int sumBlocks = 4;
       sumBlocks) DISCO_KERNEL(csr_contract_sum,                                \
                               _bc##F)(                                         \
       const __grid_constant__ disco::cuda::csr::ContractSumParams params) {    \
-    disco::cuda::csr::contractSum<F>(params, sharedMemory);                    \
+    disco::cuda::csr::contractSum<F>(params);                                  \
   }
 
 DISCO_CONTRACT_SUM(1)

@@ -19,8 +19,7 @@ __device__ __forceinline__ unsigned sharedAddress(const void *shared) {
 
 /// Copies 4, 8 or 16 bytes, at addresses that are multiples of that.
 template <int bytes>
-__device__ __forceinline__ void copyAsync(void *shared, const void *global) {
-  const unsigned to = sharedAddress(shared);
+__device__ __forceinline__ void copyAsync(unsigned to, const void *global) {
   if constexpr (bytes == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"r"(to),
                  "l"(global)
@@ -29,6 +28,11 @@ __device__ __forceinline__ void copyAsync(void *shared, const void *global) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;\n" ::"r"(to),
                  "l"(global), "n"(bytes)
                  : "memory");
+}
+
+template <int bytes>
+__device__ __forceinline__ void copyAsync(void *shared, const void *global) {
+  copyAsync<bytes>(sharedAddress(shared), global);
 }
 
 /// Copies the first `valid` of so many bytes, the others become zeros.

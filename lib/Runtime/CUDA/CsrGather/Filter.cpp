@@ -254,7 +254,6 @@ disco_status Filter::makeContractSum(const Device &device,
   contractSum.parts = parts.as<const Int4>();
   contractSum.partValues = partValues.as<const int32_t>();
   contractSum.rowPlaces = rowPlaces.as<const int32_t>();
-  sumSteps = tables.maxSteps;
   sumValueBytes = tables.maxValueBytes;
   blockRows = {0, contractSum.numGroups};
   blockPoints = {0, psi.nlat_out * psi.nlon_out};

@@ -112,7 +112,7 @@ private:
   ContractSumParams contractSum = {};
   PointParams points = {};
   int64_t maxTaps = 0;
-  int32_t sumSteps = 0, sumValueBytes = 0;
+  int32_t sumValueBytes = 0;
   DeviceMemory rows, stages, windows, parts, partValues, rowPlaces, offsets,
       columns, values;
 };

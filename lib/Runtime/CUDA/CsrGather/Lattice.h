@@ -73,8 +73,7 @@ struct ContractSumTables {
   std::vector<char> values;
   int32_t numSplit = 0; ///< groups that the warps of a block share
   int32_t tile = 0, tiles = 0;
-  /// Of a stage, at most.
-  int32_t maxSteps = 0, maxValueBytes = 0;
+  int32_t maxValueBytes = 0; ///< of a stage and k
 };
 
 /// Rows make a group while they have `groupTaps` or fewer together. Groups of

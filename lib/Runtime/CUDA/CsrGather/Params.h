@@ -94,19 +94,34 @@ constexpr int recordSize(int kTile, int elementSize) {
 ///               lattice point of the first tile's first out-point, 0}; the
 ///               first numSplit are shared by the warps of a block
 ///   parts       [numSplit][sumWarps], then one for each other group: {group,
-///               first stage, first k, number of windows}; windows are those of
-///               all stages, for all k each
+///               first stage, windows of it that are not the part's, number of
+///               windows}; windows are those of all stages, for their k each
 ///   partValues  where the values of the part begin, in 16 bytes
 ///   stages      {place in a plane of x, first lattice point (a multiple of 4
-///               on such lattices), steps, 16 bytes of values}: a window of a
-///               ring that rows of the group read. A step is 16 bytes of
-///               values, neighbouring taps.
-///   values      for each stage [K]: the number of steps and, from bit 8, the
-///               chunk of 16 bytes of sums at which it begins in a plane of x
-///               for a tile that begins at 0; the taps that the rows with any
-///               have where they have all of a step; the taps that rows have in
-///               each step (bit 4 row + tap); as 32-bit integers padded to 16
-///               bytes (headerBytes). Then [step][row] the values of the taps
+///               on such lattices), chunks of 16 bytes of sums that windows
+///               have more than a tile | number of k << 8, 16 bytes of values |
+///               first k << 8}: a window of a ring that rows of the group read
+///   values      for each stage [its k]: the number of steps, from bit 8 the
+///               chunk at which the window begins in a plane of x for a tile
+///               that begins at 0, from bit 16 the form; the taps that the rows
+///               with any have where they have all of a step, from bit 16 how
+///               many windows have this header, up to 2^15 - 1; the taps that
+///               rows have in each step (bit 4 row + tap, bit 16 + row: the
+///               middle); as 32-bit integers padded to 16 bytes (headerBytes).
+///               Then [step][row] the values of the taps, 16 bytes
+///
+/// A step is of 16 bytes of neighbouring taps. Where all maps are even or odd
+/// about a longitude, taps of both sides are added, or subtracted, before they
+/// are multiplied, once for all rows. A step is then of pairs, which go
+/// outwards from the middle m, at a multiple of a chunk. Before the values of
+/// such steps are 16 bytes with the sign of the map, 1 or -1, and the rows'
+/// values of the middle. What is further from m than a window is has a stage
+/// for each side and k: a low one, that has no steps, and a high one.
+///
+///   near   u ... 3 2 1 0 m 0 1 2 3 ...       one window, step 0 has 0 to 3
+///   low    u+7 ... u+1 u       u u+1 ... u+7    high
+enum class SumForm : int32_t { plain, near, low, high };
+
 struct ContractSumParams {
   Fields fields;
   Sphere sphere;
