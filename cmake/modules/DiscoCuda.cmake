@@ -9,8 +9,8 @@
 # Sets DISCO_HAVE_CUDA, and the target DiscoCudaRuntime to link against.
 
 set(DISCO_CUDA AUTO CACHE STRING "Build the CUDA kernels: AUTO, ON or OFF")
-set(DISCO_CUDA_ARCHS "sm_80,sm_90a,compute_80" CACHE STRING
-  "What the kernels are built for: sm_X is machine code, compute_X is PTX")
+set(DISCO_CUDA_ARCHS "" CACHE STRING
+  "What the kernels are built for: sm_X is machine code, compute_X is PTX; empty: sm_80,sm_90a,compute_80 and, where nvcc knows it, sm_100a")
 if(NOT DISCO_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "expected DISCO_CUDA to be AUTO, ON or OFF, but got ${DISCO_CUDA}")
 endif()
@@ -29,6 +29,14 @@ if(NOT DISCO_CUDA STREQUAL OFF)
   endif()
   if(DISCO_NVCC AND DISCO_CUDA_INCLUDE AND DISCO_CUDART)
     set(DISCO_HAVE_CUDA ON)
+    set(DISCO_KERNEL_ARCHS ${DISCO_CUDA_ARCHS})
+    if(NOT DISCO_KERNEL_ARCHS)
+      set(DISCO_KERNEL_ARCHS "sm_80,sm_90a,compute_80")
+      execute_process(COMMAND ${DISCO_NVCC} --list-gpu-code OUTPUT_VARIABLE known)
+      if(known MATCHES "sm_100")
+        set(DISCO_KERNEL_ARCHS "sm_80,sm_90a,sm_100a,compute_80")
+      endif()
+    endif()
     add_library(DiscoCudaRuntime INTERFACE)
     target_include_directories(DiscoCudaRuntime SYSTEM INTERFACE ${DISCO_CUDA_INCLUDE})
     target_link_libraries(DiscoCudaRuntime INTERFACE ${DISCO_CUDART} Threads::Threads ${CMAKE_DL_LIBS} rt)
@@ -42,11 +50,11 @@ endif()
 #                     [DEPENDS ...])
 # Compiles SOURCE to a fat binary and embeds it in TARGET, as
 #   extern "C" const disco::cuda::Blob disco_blob_NAME;
-# The headers it includes are tracked. ARCHS: those of DISCO_CUDA_ARCHS.
+# The headers it includes are tracked. ARCHS: DISCO_KERNEL_ARCHS.
 function(disco_add_cuda_blob target name source)
   cmake_parse_arguments(A "" "ARCHS" "DEFINES;DEPENDS" ${ARGN})
   if(NOT A_ARCHS)
-    set(A_ARCHS ${DISCO_CUDA_ARCHS})
+    set(A_ARCHS ${DISCO_KERNEL_ARCHS})
   endif()
   set(codes "")
   string(REPLACE "," ";" archs "${A_ARCHS}")
