@@ -455,8 +455,9 @@ private:
                                   static_cast<int32_t>(part.form) << 16,
                               part.all | left << 16};
     std::memcpy(tables.values.data() + header, counts, sizeof counts);
-    std::memcpy(tables.values.data() + header + sizeof counts,
-                part.masks.data(), steps * sizeof(int32_t));
+    if (steps) // else a null pointer
+      std::memcpy(tables.values.data() + header + sizeof counts,
+                  part.masks.data(), steps * sizeof(int32_t));
     if (steps && part.form != SumForm::plain) {
       put(tables.values, grow(tables.values, stepTaps(), type), type,
           (*part.signs)[k]);
