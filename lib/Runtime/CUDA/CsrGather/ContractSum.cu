@@ -8,7 +8,7 @@
 //
 // A warp sums over k and taps for a group of neighbouring rows, F fields and
 // `tile` out-points. For each window of a ring that rows of the group read, and
-// each k, it copies the window and the values to its part of shared memory, one
+// each k, it copies the window and the values to its part of shared memory, two
 // ahead of the one that is summed. Warps work alone, or the four of a block
 // share the windows of a group with many taps, and add up their sums. A thread
 // has 8 neighbouring out-points of every row of the group. In a step it loads
@@ -17,6 +17,13 @@
 //
 //   out-points       0 1 2 3 4 5 6 7
 //   tap u reads      u ... u+7           11 words for 32 multiply-adds a row
+//
+// Where taps mirror each other (Params.h draws it), a step loads 11 words of
+// each side, adds or subtracts them, 32 sums of pairs, and multiplies those for
+// every row: 32 multiply-adds a row for 8 taps.
+//
+// The limit is issue: half of the instructions are multiply-adds
+// (docs/Families/csr_gather.md).
 //
 // Shared memory has the chunks (V elements) of a field in their order, lines of
 // 128 bytes where those of x are, so that a copy is a few requests to the L2.
@@ -55,8 +62,6 @@ template <int F> struct ContractSum {
   static constexpr int V = packWidth<A>;
   static constexpr int chunks = P / V; ///< of a thread's out-points
   static constexpr int slots = chunks + 1;
-  /// Chunks of a window that a thread copies, of each field, at most.
-  static constexpr int copies = (32 * chunks + sumMaxSteps + 31) / 32;
   using Chunk = Pack<T, V>;
   using Values = Pack<A, V>;
   using Sums = A[R][P][F];
@@ -89,7 +94,7 @@ template <int F> struct ContractSum {
   /// What the windows of a stage have in common.
   struct Window {
     int masks; ///< of the lane's step
-    int all, steps;
+    int steps;
     int tables; ///< bytes from a window's columns to what follows the header
     int first;  ///< chunk of the lane's first out-point
     int low;    ///< of the window of the low side
@@ -238,9 +243,7 @@ template <int F> struct ContractSum {
   __device__ __forceinline__ void read(Window &w, unsigned buffer) const {
     w.masks = loadShared<int>(buffer + columnBytes + lane * 4);
     const int counts = __shfl_sync(0xffffffffu, w.masks, 0);
-    const int all = __shfl_sync(0xffffffffu, w.masks, 1);
-    w.all = all & 0xffff;
-    w.left = all >> 16;
+    w.left = __shfl_sync(0xffffffffu, w.masks, 1) >> 16;
     w.steps = counts & 255;
     w.form = static_cast<SumForm>(counts >> 16);
     w.tables = columnBytes + headerBytes(w.steps);
